@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symbols: addresses of one target become (name, dso, build-id, offset).
+ *
+ * The kernel and its modules by the target's own kallsyms; user code by ELF
+ * symbol tables (libelf), and only by a file whose build-id is the one that was
+ * mapped: a file of this machine is never put on addresses of another.
+ */
+#ifndef KAB_COLLECTORS_SYMBOLS_H
+#define KAB_COLLECTORS_SYMBOLS_H
+
+#include "profile/profile.h"
+
+struct err;
+struct symboliser;
+
+struct resolved {
+	const char *name;	/* borrowed from the symboliser; "[unknown]" when nothing fits */
+	const char *dso;	/* "[kernel.kallsyms]", "[module]", path, "[vdso]", "[unknown]" */
+	const char *build_id;	/* hex or "" */
+	enum frame_kind kind;
+	uint64_t offset;	/* from the symbol's start; the address itself when unknown */
+};
+
+/*
+ * `find` maps a path of the target to a file readable here, or NULL (ctx is its
+ * first argument; the result is borrowed until the next call). Local: identity.
+ */
+struct symboliser *symboliser_new(const char *(*find)(void *ctx, const char *path, const char *build_id), void *ctx);
+void symboliser_free(struct symboliser *s);
+
+/* Text of /proc/kallsyms. All-zero addresses (kptr_restrict) are an error that names the sysctl; user frames
+ * still resolve then. Replaces the earlier table. Duplicate addresses: perf's preference (global over local, fewer underscores). */
+int symboliser_kallsyms(struct symboliser *s, const char *text, size_t len, struct err *err);
+void symboliser_exec(struct symboliser *s, uint32_t pid);
+void symboliser_fork(struct symboliser *s, uint32_t parent, uint32_t child);
+void symboliser_map(struct symboliser *s, uint32_t pid, uint64_t start, uint64_t len, uint64_t pgoff,
+		    const char *path, const char *build_id);
+void symboliser_kernel(struct symboliser *s, uint64_t addr, struct resolved *out);
+void symboliser_user(struct symboliser *s, uint32_t pid, uint64_t addr, struct resolved *out);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * case: the catalogue of patch cases, and the building of their parts.
+ *
+ * patches/NAME/case.yaml is read with libcyaml against a schema; its facts are
+ * `struct case_facts`, what kab needs to run it is here.
+ */
+#ifndef KAB_PATCHES_CASE_H
+#define KAB_PATCHES_CASE_H
+
+#include "profile/experiment.h"
+#include "profile/profile.h"
+
+struct err;
+struct buf;
+
+struct patch_case {
+	struct case_facts facts;
+	char *dir;			/* patches/NAME, NULL when parsed from text */
+	char *kmod_dir;			/* kmod/MODULE_FOLDER */
+	char *workload_source;		/* file in dir, compiled statically for the target */
+	char **workload_args; size_t n_workload_args;	/* "{ops}" is replaced by the operations of a block */
+	unsigned ops_per_block;		/* default: a block of a few tenths of a second on the lab */
+	char **setup;	size_t n_setup;	/* commands (busybox sh -c) run once on the target before anything, e.g. traffic on lo */
+	char **check;	size_t n_check;	/* commands whose output must be byte-equal under native, before and after */
+};
+
+void case_release(struct patch_case *c);
+/* From a folder name in the catalogue (checked: no slash); or from the text stored in a session file. */
+int case_load(const char *name, struct patch_case *c, struct err *err);
+int case_parse(const char *yaml, size_t len, const char *origin, struct patch_case *c, struct err *err);
+/* Names in the catalogue, sorted; the caller frees. */
+int case_names(char ***names, size_t *n, struct err *err);
+/* Text of the case file, as stored with an experiment. */
+int case_text(const char *name, struct buf *out, struct err *err);
+/* Renames for profiles: the two bodies stand under the patched function's name. Borrowed from c; free the array. */
+struct alias *case_aliases(const struct patch_case *c, size_t *n);
+
+/* --- building --- */
+
+struct case_build {
+	char *module;			/* path of the .ko */
+	char *workload;			/* path of the static program */
+};
+void case_build_release(struct case_build *b);
+/*
+ * Builds module (against `kernel_build`, a headers folder) and workload in the cache, keyed by a digest of the
+ * sources, the release and the compiler; a second call with nothing changed costs nothing. On failure the
+ * sentence carries the compiler's first error. `kernel_build` NULL: workload only.
+ */
+int case_build(const struct patch_case *c, const char *release, const char *kernel_build,
+	       bool (*stop)(void *ctx), void *ctx, struct case_build *b, struct err *err);
+
+#endif

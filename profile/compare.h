@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * compare: the one comparison that screen, text, mail and JSON are views of.
+ */
+#ifndef KAB_PROFILE_COMPARE_H
+#define KAB_PROFILE_COMPARE_H
+
+#include "profile/diff.h"
+#include "profile/stats.h"
+
+/* What one block contributes. */
+struct compare_block {
+	const struct run *run;			/* borrowed */
+	const struct profile *profile;		/* borrowed; NULL when not sampled or not loaded */
+};
+
+/* One measured quantity per operation, over complete blocks that are no warm-up. */
+struct metric {
+	const char *name;			/* "wall time", "user time", "system time" (static) */
+	const char *unit;			/* "ns/op" (static) */
+	enum direction better;
+	struct summary native;			/* n 0 when there was no native block */
+	struct estimate est;
+	double *values[VARIANT_COUNT];		/* per block, in order; owned */
+	size_t n_values[VARIANT_COUNT];
+};
+
+struct compare {
+	struct metric *metrics;	size_t n_metrics;	/* metrics[0] is wall time per operation */
+	struct diff *diff;				/* of all sampled blocks of each side; NULL without profiles */
+	struct flat_diff_row *flat; size_t n_flat;
+	struct profile *side[SIDES];			/* each side folded over its blocks; NULL without */
+	double samples[SIDES], lost[SIDES];
+	size_t blocks[VARIANT_COUNT];			/* complete, not warm-up */
+	size_t left_out;				/* warm-up, incomplete, failed */
+};
+
+/*
+ * Builds it from the blocks of an experiment. Profiles of one side are merged;
+ * per-function intervals are Welch over the per-block self cost per operation.
+ */
+struct compare *compare_build(const struct compare_block *blocks, size_t n);
+/* The same for any two profiles (recordings, imports): no blocks, so no intervals. */
+struct compare *compare_pair(const struct run *before, const struct profile *p_before,
+			     const struct run *after, const struct profile *p_after);
+void compare_free(struct compare *c);
+
+/* Adds every stack of `from` to `into` (not sealed). */
+void profile_merge(struct profile *into, const struct profile *from);
+
+#endif
