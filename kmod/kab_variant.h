@@ -2,10 +2,10 @@
 /*
  * kab_variant: what every kab module shares.
  *
- * A module holds two bodies of a kernel function, "before" and "after" a patch, and a livepatch that sends the
- * function to a router; the router jumps to the body that the static key selects. Selecting rewrites one
- * instruction, so it costs milliseconds, and both variants pay the same way in. A module supplies the bodies,
- * KAB_ROUTER() and a table for kab_enable(); one module is one source file, so all here is static.
+ * A module holds two bodies of a kernel function, "before" and "after" a patch, and a livepatch that sends
+ * the function to a router; the router jumps to the body that the static key selects. Selecting rewrites one
+ * instruction, so it costs milliseconds, and both variants pay the same way in. A module supplies the
+ * bodies, KAB_ROUTER() and a table for kab_enable(); one module is one source file, so all here is static.
  *
  * /sys/module/MODULE/parameters/variant reads and takes "before" or "after".
  */
@@ -51,16 +51,16 @@ module_param_cb(variant, &kab_variant_ops, NULL, 0644);
 MODULE_PARM_DESC(variant, "body in use: before (as loaded) or after");
 
 /*
- * A body, named kab_before_FUNCTION or kab_after_FUNCTION. Never inlined or cloned, so that it has a symbol of its
- * own in a profile; aligned alike, so that two bodies do not differ by where they fell in a cache line (kernels
- * that pad in front of functions shift both by the same padding).
+ * A body, named kab_before_FUNCTION or kab_after_FUNCTION. Never inlined or cloned, so that it has a symbol
+ * of its own in a profile; aligned alike, so that two bodies do not differ by where they fell in a cache
+ * line (kernels that pad in front of functions shift both by the same padding).
  */
 #define KAB_BODY static noinline __noclone __aligned(64)
 
 /*
- * The function that livepatch puts in FUNCTION's place. The calls are in tail position and become jumps: the router
- * leaves no frame, and the body returns to FUNCTION's caller. Either side of the key executes one instruction, a
- * no-op or a jump, so the router costs both variants the same.
+ * The function that livepatch puts in FUNCTION's place. The calls are in tail position and become jumps: the
+ * router leaves no frame, and the body returns to FUNCTION's caller. Either side of the key executes one
+ * instruction, a no-op or a jump, so the router costs both variants the same.
  */
 #define KAB_ROUTER(type, function, params, args)			\
 static noinline notrace type kab_route_##function params		\
@@ -90,9 +90,10 @@ module_exit(kab_exit);
 MODULE_INFO(livepatch, "Y");
 
 /*
- * Where a kernel function that is not exported begins, NULL with a message when there is none. The kernel resolves
- * the name of a kprobe, so one is registered, disabled so that no code is touched, and taken back. With IBT the
- * answer lies behind the function's ENDBR: good for a direct call, never for an indirect one. Hence KAB_IMPORT().
+ * Where a kernel function that is not exported begins, NULL with a message when there is none. The kernel
+ * resolves the name of a kprobe, so one is registered, disabled so that no code is touched, and taken back.
+ * With IBT the answer lies behind the function's ENDBR: good for a direct call, never for an indirect one.
+ * Hence KAB_IMPORT().
  */
 static void * __init __maybe_unused kab_find(const char *name)
 {
@@ -111,7 +112,8 @@ static void * __init __maybe_unused kab_find(const char *name)
 
 /*
  * KAB_IMPORT(f) declares, KAB_BIND(f) (in init, before kab_enable()) finds it and returns 0 or -ENOENT, and
- * KAB_CALL(f)(...) calls: a direct call, as the kernel's own callers make. The prototype is the kernel header's.
+ * KAB_CALL(f)(...) calls: a direct call, as the kernel's own callers make. The prototype is the kernel
+ * header's.
  */
 #define KAB_IMPORT(function) DEFINE_STATIC_CALL_NULL(kab_##function, function)
 #define KAB_CALL(function) static_call(kab_##function)

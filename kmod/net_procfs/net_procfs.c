@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * kab_net_procfs: /proc/net/dev with one seq_printf() a device (before: what the kernel does), and with one
- * seq_put_decimal_ull_width() a number (after: the patch "net/core/net-procfs: use seq_put_decimal_ull_width()").
+ * seq_put_decimal_ull_width() a number (after: the patch "net/core/net-procfs: use
+ * seq_put_decimal_ull_width()").
  *
- * Both print the same 16 columns; the sums are those of dev_seq_printf_stats() in net/core/net-procfs.c, which is
- * replaced. It is called once a device and read, under RCU, with the seq_file locked.
+ * Both print the same 16 columns; the sums are those of dev_seq_printf_stats() in net/core/net-procfs.c,
+ * which is replaced. It is called once a device and read, under RCU, with the seq_file locked.
  */
 #include "../kab_variant.h"
 
@@ -58,7 +59,8 @@ KAB_BODY void kab_after_dev_seq_printf_stats(struct seq_file *seq, struct net_de
 	put(seq, s->tx_dropped, 4);
 	put(seq, s->tx_fifo_errors, 4);
 	put(seq, s->collisions, 5);
-	put(seq, s->tx_carrier_errors + s->tx_aborted_errors + s->tx_window_errors + s->tx_heartbeat_errors, 7);
+	put(seq, s->tx_carrier_errors + s->tx_aborted_errors + s->tx_window_errors +
+		 s->tx_heartbeat_errors, 7);
 	put(seq, s->tx_compressed, 10);
 	seq_putc(seq, '\n');
 }

@@ -37,7 +37,8 @@ unload() {
 
 # A new network namespace counts from zero, so the same pings give the same file whatever else goes on.
 capture() {
-	unshare -n sh -c 'ip link set lo up && ping -q -A -c 100 -s 60000 127.0.0.1 >/dev/null && cat /proc/net/dev'
+	unshare -n sh -c 'ip link set lo up && ping -q -A -c 100 -s 60000 127.0.0.1 > /dev/null &&
+		cat /proc/net/dev'
 }
 
 echo "KTAP version 1"

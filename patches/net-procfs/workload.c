@@ -4,12 +4,14 @@
  *
  *	workload ROUNDS [FILE]
  *
- * A round reads the file from its beginning until read says end of file, with pread() on a descriptor that stays
- * open. The mail does not show its loop, but its profile puts 98.35 % of the samples under dev_seq_show(), which
- * leaves no room for an open and a close in each round; a monitoring program may keep the file open as well.
+ * A round reads the file from its beginning until read says end of file, with pread() on a descriptor that
+ * stays open. The mail does not show its loop, but its profile puts 98.35 % of the samples under
+ * dev_seq_show(), which leaves no room for an open and a close in each round; a monitoring program may keep
+ * the file open as well.
  *
- * The timed part is the rounds alone, after one round that is not timed. Its figures go to the descriptor named by
- * KAB_RESULT_FD (HACKING.md) and, in the shape of time(1), to stdout. Statically linked; touches nothing but FILE.
+ * The timed part is the rounds alone, after one round that is not timed. Its figures go to the descriptor
+ * named by KAB_RESULT_FD (HACKING.md) and, in the shape of time(1), to stdout. Statically linked; touches
+ * nothing but FILE.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +61,7 @@ static int report(unsigned long rounds, const struct times *t)
 
 	if (fd && dprintf(atoi(fd), "ops %lu\nwall_ns %lld\nuser_ns %lld\nsys_ns %lld\n",
 			  rounds, t->wall, t->user, t->sys) < 0) {
-		fprintf(stderr, "workload: cannot write the result to descriptor %s: %s\n", fd, strerror(errno));
+		fprintf(stderr, "workload: cannot write to descriptor %s: %s\n", fd, strerror(errno));
 		return 1;
 	}
 	printf("real\t%lldm%.3fs\nuser\t%lldm%.3fs\nsys\t%lldm%.3fs\n",
@@ -87,7 +89,8 @@ int main(int argc, char **argv)
 	fd = open(file, O_RDONLY | O_CLOEXEC);
 	size = fd < 0 ? -1 : read_whole(fd);
 	if (size <= 0) {
-		fprintf(stderr, "workload: cannot read %s: %s\n", file, size < 0 ? strerror(errno) : "it is empty");
+		fprintf(stderr, "workload: cannot read %s: %s\n", file,
+			size < 0 ? strerror(errno) : "it is empty");
 		return 1;
 	}
 
@@ -101,5 +104,9 @@ int main(int argc, char **argv)
 			size < 0 ? strerror(errno) : "it is empty");
 		return 1;
 	}
-	return report(rounds, &(struct times){ end.wall - start.wall, end.user - start.user, end.sys - start.sys });
+	return report(rounds, &(struct times){
+		.wall = end.wall - start.wall,
+		.user = end.user - start.user,
+		.sys = end.sys - start.sys,
+	});
 }
