@@ -25,7 +25,7 @@ LIBS := -lsqlite3 -lncursesw -ltinfo -lzstd -lelf -lprotobuf-c -lcyaml -lgsl -lg
 
 TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*-test.c))
 
-all: kab $(BUILD)/kab-agent
+all: kab
 .PHONY: all clean unit
 
 kab: $(BUILD)/kab
@@ -61,5 +61,7 @@ unit: $(TESTS)
 
 clean:
 	rm -rf build build-san kab
+
+include collectors/live/agent/agent.mk
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
