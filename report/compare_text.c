@@ -38,7 +38,7 @@ static void formula(const struct report_input *in, struct buf *out)
 	const char *op = in->facts ? in->facts->operation : NULL;
 	char formula[160], unit[32], *text;
 
-	norm_formula(in->cmp->diff, in->norm, in->measure, op, formula, unit);
+	norm_formula(in->cmp->diff, in->norm, parts_measure(in), op, formula, unit);
 	text = para_ascii(formula);
 	para(out, &plain, text);
 	free(text);
@@ -127,7 +127,7 @@ static int tree_style(const struct report_input *in, struct buf *out, struct err
 		{ "", TABLE_RIGHT }, { "", 0 }, { "function", 0 },
 	};
 	const struct diff *d = in->cmp->diff;
-	enum measure m = in->measure;
+	enum measure m = parts_measure(in);
 	size_t small = 0;
 	struct scale scale;
 	struct table t;
@@ -231,7 +231,7 @@ static void lkp_metric(const struct metric *m, struct buf *out)
 static void lkp_functions(const struct report_input *in, struct buf *out)
 {
 	const struct diff *d = in->cmp->diff;
-	enum measure m = in->measure;
+	enum measure m = parts_measure(in);
 	size_t i;
 
 	if (!d)

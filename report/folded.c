@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "report/figure.h"
+#include "report/parts.h"
 
 /* ';' separates frames, so within a name it is written as an escape. */
 static void add_frame(struct buf *path, const char *name, bool ascii)
@@ -60,8 +61,7 @@ int folded_write(const struct report_input *in, struct buf *out, struct err *err
 	if (!d)
 		return no_profiles(err);
 	for (s = BEFORE; s < SIDES; s++) {
-		const char *title = in->side_title[s] && *in->side_title[s] ? in->side_title[s] :
-				    s == BEFORE ? "before" : "after";
+		const char *title = parts_title(in, s);
 		enum measure m = d->nodes[NODE_ROOT].total[s][COUNT] != 0 ? COUNT : PERIOD;
 
 		for (n = NODE_ROOT; n < d->n; n++) {
@@ -94,22 +94,23 @@ int difffolded_write(const struct report_input *in, struct buf *out, struct err 
 {
 	const struct diff *d = in->cmp->diff;
 	struct folded_path path = { 0 };
+	enum measure m = parts_measure(in);
 	double f[SIDES];
 	uint32_t n;
 
 	if (!d)
 		return no_profiles(err);
-	f[BEFORE] = norm_scale(d, in->norm, BEFORE, in->measure);
-	f[AFTER] = norm_scale(d, in->norm, AFTER, in->measure);
+	f[BEFORE] = norm_scale(d, in->norm, BEFORE, m);
+	f[AFTER] = norm_scale(d, in->norm, AFTER, m);
 	for (n = 1; n < d->n; n++) {
 		const struct diff_node *node = &d->nodes[n];
 
 		folded_path_at(&path, node->depth - 1, diff_symbol(d, n)->name, false);
-		if (node->self[BEFORE][in->measure] == 0 && node->self[AFTER][in->measure] == 0)
+		if (node->self[BEFORE][m] == 0 && node->self[AFTER][m] == 0)
 			continue;
 		buf_add(out, path.text.data, path.text.len);
-		decimal(out, node->self[BEFORE][in->measure] * f[BEFORE]);
-		decimal(out, node->self[AFTER][in->measure] * f[AFTER]);
+		decimal(out, node->self[BEFORE][m] * f[BEFORE]);
+		decimal(out, node->self[AFTER][m] * f[AFTER]);
 		buf_putc(out, '\n');
 	}
 	folded_path_release(&path);

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "report/claims.h"
 #include "report/figure.h"
@@ -196,7 +197,7 @@ static void moved(const struct report_input *in, struct buf *out)
 		return;
 	for (i = 0; i < c->n_flat; i++)
 		interval |= c->flat[i].has_interval;
-	norm_formula(c->diff, in->norm, in->measure, in->facts ? in->facts->operation : NULL, formula, unit);
+	norm_formula(c->diff, in->norm, parts_measure(in), in->facts ? in->facts->operation : NULL, formula, unit);
 	text = para_ascii(formula);
 	buf_printf(&intro, "Self cost that moved most (%s)%s:", text,
 		   interval ? ", intervals over blocks, each for its function alone" : "");

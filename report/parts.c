@@ -24,11 +24,26 @@ char *parts_operation(const struct report_input *in)
 	return para_ascii(op && *op ? op : "operation");
 }
 
-char *parts_side(const struct report_input *in, enum side s)
+const char *parts_title(const struct report_input *in, enum side s)
 {
 	const char *title = in->side_title[s];
 
-	return para_ascii(title && *title ? title : s == BEFORE ? "before" : "after");
+	return title && *title ? title : s == BEFORE ? "before" : "after";
+}
+
+char *parts_side(const struct report_input *in, enum side s)
+{
+	return para_ascii(parts_title(in, s));
+}
+
+enum measure parts_measure(const struct report_input *in)
+{
+	return in->cmp->diff && in->cmp->measure == COUNT ? COUNT : in->measure;
+}
+
+bool parts_has_intervals(const struct report_input *in)
+{
+	return in->norm == NORM_OP && parts_measure(in) == in->cmp->measure;
 }
 
 bool parts_is_experiment(const struct report_input *in)
@@ -390,8 +405,8 @@ static void rank_cell(const struct flat_diff_row *r, struct buf *out)
 	}
 }
 
-static void function_row(const struct report_input *in, const struct moved *m, const struct scale *s, bool interval,
-			 bool rank, struct table *t)
+static void function_row(const struct report_input *in, const struct moved *m, const struct scale *s, bool rank,
+			 struct table *t)
 {
 	struct buf b = BUF_INIT;
 
@@ -401,7 +416,7 @@ static void function_row(const struct report_input *in, const struct moved *m, c
 	table_take(t, &b);
 	figure(&b, m->diff, s, true);
 	table_take(t, &b);
-	if (interval && m->row->has_interval)
+	if (m->row->has_interval && parts_has_intervals(in))
 		figure_interval(&b, m->row->self_lo, m->row->self_hi, s);
 	else
 		buf_putc(&b, '-');
@@ -411,9 +426,9 @@ static void function_row(const struct report_input *in, const struct moved *m, c
 		table_take(t, &b);
 	}
 	text_escape(&b, m->symbol->name, strlen(m->symbol->name), true);
-	if (!m->row->rank[BEFORE] && m->row->total[BEFORE][in->measure] == 0)
+	if (!m->row->rank[BEFORE])
 		buf_puts(&b, " (new)");
-	else if (!m->row->rank[AFTER] && m->row->total[AFTER][in->measure] == 0)
+	else if (!m->row->rank[AFTER])
 		buf_puts(&b, " (gone)");
 	table_take(t, &b);
 }
@@ -429,7 +444,7 @@ size_t parts_functions(const struct report_input *in, const struct parts_opts *o
 		{ "95% interval", TABLE_RIGHT }, { "rank", TABLE_RIGHT }, { "function", TABLE_FLEX },
 	};
 	const struct compare *c = in->cmp;
-	bool interval = in->norm == NORM_OP && in->measure == c->measure;	/* what compare's intervals are of */
+	enum measure m = parts_measure(in);
 	char formula[160], unit[32];
 	struct moved *rows;
 	struct table t;
@@ -446,14 +461,14 @@ size_t parts_functions(const struct report_input *in, const struct parts_opts *o
 		rows[i].row = &c->flat[i];
 		rows[i].symbol = &c->diff->symtab.symbols[c->flat[i].symbol];
 		for (side = BEFORE; side < SIDES; side++) {
-			rows[i].self[side] = c->flat[i].self[side][in->measure] *
-					     norm_scale(c->diff, in->norm, side, in->measure);
+			rows[i].self[side] = c->flat[i].self[side][m] *
+					     norm_scale(c->diff, in->norm, side, m);
 			max = larger(max, rows[i].self[side]);
 		}
 		rows[i].diff = rows[i].self[AFTER] - rows[i].self[BEFORE];
 	}
 	qsort(rows, n, sizeof(*rows), by_move);
-	norm_formula(c->diff, in->norm, in->measure, "operation", formula, unit);
+	norm_formula(c->diff, in->norm, m, "operation", formula, unit);
 	s = figure_scale(unit, max, 0);
 	shown = o->max_rows && n > o->max_rows ? o->max_rows : n;
 	if (o->rank)
@@ -461,7 +476,7 @@ size_t parts_functions(const struct report_input *in, const struct parts_opts *o
 	else
 		table_init(&t, plain, sizeof(plain) / sizeof(plain[0]));
 	for (i = 0; i < shown; i++)
-		function_row(in, &rows[i], &s, interval, o->rank, &t);
+		function_row(in, &rows[i], &s, o->rank, &t);
 	buf_fill(out, ' ', o->indent);
 	buf_printf(out, "%s\n", s.unit);
 	table_write(&t, o->indent, o->width, out);

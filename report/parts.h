@@ -15,6 +15,12 @@
 char *parts_operation(const struct report_input *in);
 /* The name of a side, escaped: its title, else "before" or "after"; the caller frees. */
 char *parts_side(const struct report_input *in, enum side s);
+/* The same as it is. Borrowed. */
+const char *parts_title(const struct report_input *in, enum side s);
+/* The measure asked for, or COUNT where a side was recorded without periods. */
+enum measure parts_measure(const struct report_input *in);
+/* Whether the intervals of compare's function rows are of what is shown: cost per operation. */
+bool parts_has_intervals(const struct report_input *in);
 /* An experiment has interleaved blocks; two recordings or imports have none. */
 bool parts_is_experiment(const struct report_input *in);
 
