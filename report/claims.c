@@ -11,6 +11,7 @@
 
 #include "report/figure.h"
 #include "report/para.h"
+#include "report/parts.h"
 #include "report/table.h"
 
 static bool is_time(const char *unit)
@@ -66,7 +67,7 @@ void claims_mail(const struct report_input *in, struct buf *out)
 {
 	static const struct table_col cols[] = {
 		{ "claim", TABLE_FLEX }, { "", 0 }, { "before", TABLE_RIGHT }, { "after", TABLE_RIGHT },
-		{ "change", TABLE_RIGHT }, { "here", TABLE_RIGHT }, { "95% interval", TABLE_RIGHT },
+		{ "change", TABLE_RIGHT }, { "here", TABLE_RIGHT }, { "", 0 },
 	};
 	static const struct para_opts plain = { 0 };
 	struct table t;
@@ -93,8 +94,7 @@ void claims_mail(const struct report_input *in, struct buf *out)
 		table_take(&t, &b);
 		figure_percent(&b, m ? m->est.rel : NAN, 1, true);
 		table_take(&t, &b);
-		figure_percent_interval(&b, m ? m->est.rel_lo : NAN, m ? m->est.rel_hi : NAN);
-		table_take(&t, &b);
+		table_cell(&t, "%s", m ? parts_verdict(m) : "no metric");
 		free(name);
 		free(unit);
 	}

@@ -44,26 +44,6 @@ static void formula(const struct report_input *in, struct buf *out)
 	free(text);
 }
 
-/* Names of the sides, where they say more than "before" and "after". */
-static void sides(const struct report_input *in, struct buf *out)
-{
-	static const struct para_opts plain = { .rest = 8 };
-	char *side[SIDES] = { parts_side(in, BEFORE), parts_side(in, AFTER) };
-	struct buf text = BUF_INIT;
-
-	if (strcmp(side[BEFORE], "before") || strcmp(side[AFTER], "after")) {
-		buf_printf(&text, "before: %s", side[BEFORE]);
-		para(out, &plain, buf_str(&text));
-		buf_clear(&text);
-		buf_printf(&text, "after: %s", side[AFTER]);
-		para(out, &plain, buf_str(&text));
-		buf_putc(out, '\n');
-	}
-	buf_release(&text);
-	free(side[BEFORE]);
-	free(side[AFTER]);
-}
-
 /* --- table --- */
 
 static int table_style(const struct report_input *in, struct buf *out, struct err *err)
@@ -72,7 +52,7 @@ static int table_style(const struct report_input *in, struct buf *out, struct er
 	static const struct parts_opts functions = { .rank = true, .max_rows = FUNCTIONS };
 
 	(void)err;
-	sides(in, out);
+	say(in, parts_sides, out);
 	say(in, parts_result, out);
 	say(in, parts_state, out);
 	if (in->cmp->n_metrics) {
@@ -83,8 +63,8 @@ static int table_style(const struct report_input *in, struct buf *out, struct er
 	}
 	buf_putc(out, '\n');
 	if (in->cmp->diff && in->cmp->n_flat) {
-		buf_puts(out, "Self cost of each function, what moved most first; rank is its place by self.\n");
-		formula(in, out);
+		say(in, parts_functions_caption, out);
+		buf_puts(out, "The rank is a function's place by self cost, before > after.\n");
 		parts_functions(in, &functions, out);
 		buf_putc(out, '\n');
 	}
@@ -136,7 +116,7 @@ static int tree_style(const struct report_input *in, struct buf *out, struct err
 	uint32_t n;
 
 	(void)err;
-	sides(in, out);
+	say(in, parts_sides, out);
 	if (!d) {
 		say(in, parts_samples, out);
 		return 0;
@@ -181,7 +161,7 @@ static void lkp_side(const struct summary *s, const struct scale *scale, struct 
 
 	figure(&v, s->mean, scale, false);
 	buf_printf(out, "%10s", buf_str(&v));
-	if (s->sd > 0 && s->mean != 0)
+	if (s->sd > 0 && fabs(s->mean) <= 200 * s->sd)		/* 0% says nothing */
 		buf_printf(out, " +-%3.0f%%", 100 * s->sd / fabs(s->mean));
 	else
 		buf_puts(out, "       ");
@@ -217,7 +197,7 @@ static void lkp_metric(const struct metric *m, struct buf *out)
 		figure(&change, m->est.diff, &s, true);
 	else
 		figure_percent(&change, m->est.rel, 1, true);
-	buf_printf(out, "  %*s%s", percent ? 9 : 10, buf_str(&change), percent ? " " : "");
+	buf_printf(out, "%*s%s", percent ? 10 : 11, buf_str(&change), percent ? " " : "");
 	lkp_side(&m->est.after, &s, out);
 	buf_puts(out, "  kab.");
 	lkp_name(m->name, out);
@@ -241,7 +221,7 @@ static void lkp_functions(const struct report_input *in, struct buf *out)
 		double v[SIDES] = { r->self[BEFORE][m] * norm_scale(d, NORM_SHARE, BEFORE, m),
 				    r->self[AFTER][m] * norm_scale(d, NORM_SHARE, AFTER, m) };
 
-		buf_printf(out, "%10.2f         %+9.2f %10.2f         perf-profile.self.", v[BEFORE],
+		buf_printf(out, "%10.2f        %+9.2f %10.2f         perf-profile.self.", v[BEFORE],
 			   v[AFTER] - v[BEFORE], v[AFTER]);
 		lkp_name(d->event ? d->event : "samples", out);
 		buf_putc(out, '.');
@@ -263,8 +243,8 @@ static int lkp_style(const struct report_input *in, struct buf *out, struct err 
 	buf_puts(out, buf_str(&fit));
 	lkp_line_end(out);
 	buf_puts(out, "---------------- ---------------------------\n");
-	buf_puts(out, "         %stddev     %change         %stddev\n");
-	buf_puts(out, "             \\          |                \\\n");
+	buf_puts(out, "          %stddev    %change          %stddev\n");
+	buf_puts(out, "              \\         |                 \\\n");
 	for (i = 0; i < in->cmp->n_metrics; i++)
 		lkp_metric(&in->cmp->metrics[i], out);
 	lkp_functions(in, out);

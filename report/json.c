@@ -93,7 +93,7 @@ static json_t *difference(const struct metric *m)
 	set(o, "unit", string(m->unit));
 	set(o, "n", counts(e->before.n, e->after.n));
 	set(o, "interval", interval(e->lo, e->hi));
-	set(o, "confidence", number(0.95));
+	set(o, "confidence_percent", number(95));
 	set(rel, "value", number(100 * e->rel));
 	set(rel, "unit", string("%"));
 	set(rel, "n", counts(e->before.n, e->after.n));

@@ -24,7 +24,7 @@
 #define INDENT 2		/* of tables */
 #define PROFILE_INDENT 4
 #define PROFILE_SHARE 0.5	/* per cent of all samples below which a branch is trimmed */
-#define PROFILE_LEVELS 5	/* caller, patched function, three levels of callees */
+#define PROFILE_LEVELS 6	/* caller, patched function, four levels of callees */
 #define PROFILE_ROWS 12		/* of the flat styles */
 #define MOVED_ROWS 10
 #define FACT_CELLS 400		/* of a machine fact; kernel command lines and flag lists can be long */
@@ -187,26 +187,10 @@ static int profiles(const struct report_input *in, struct buf *out, struct err *
 static void moved(const struct report_input *in, struct buf *out)
 {
 	static const struct parts_opts o = { .indent = INDENT, .width = MAIL_COLUMNS, .max_rows = MOVED_ROWS };
-	const struct compare *c = in->cmp;
-	char formula[160], unit[32], *text;
-	struct buf intro = BUF_INIT;
-	bool interval = false;
-	size_t i;
 
-	if (!c->diff || !c->n_flat)
-		return;
-	for (i = 0; i < c->n_flat; i++)
-		interval |= c->flat[i].has_interval;
-	norm_formula(c->diff, in->norm, parts_measure(in), in->facts ? in->facts->operation : NULL, formula, unit);
-	text = para_ascii(formula);
-	buf_printf(&intro, "Self cost that moved most (%s)%s:", text,
-		   interval ? ", intervals over blocks, each for its function alone" : "");
-	para(out, &plain, buf_str(&intro));
-	buf_putc(out, '\n');
-	parts_functions(in, &o, out);
-	buf_putc(out, '\n');
-	buf_release(&intro);
-	free(text);
+	say(in, parts_functions_caption, out);
+	if (parts_functions(in, &o, out))
+		buf_putc(out, '\n');
 }
 
 /* --- what the measurement can and cannot show --- */
@@ -387,6 +371,7 @@ int mail_write(const struct report_input *in, struct buf *out, struct err *err)
 	int rc;
 
 	say(in, parts_result, out);
+	say(in, parts_sides, out);
 	say(in, parts_state, out);
 	metrics(in, out);
 	say(in, parts_native, out);

@@ -161,12 +161,14 @@ static void too_few(const struct report_input *in, const struct metric *m, const
 	with_unit(out, e->before.mean, s, false);
 	buf_puts(out, " before and ");
 	with_unit(out, e->after.mean, s, false);
+	if (!parts_is_experiment(in)) {
+		buf_puts(out, " after; these are single recordings, not interleaved blocks, so the difference has no "
+			 "interval.");
+		return;
+	}
 	buf_puts(out, " after, from ");
 	block_counts(e, out);
-	if (parts_is_experiment(in))
-		buf_printf(out, ". An interval needs at least %d complete blocks of each.", BLOCKS_NEEDED);
-	else
-		buf_puts(out, ". These are single recordings, not interleaved blocks: the difference has no interval.");
+	buf_printf(out, ". An interval needs at least %d complete blocks of each.", BLOCKS_NEEDED);
 }
 
 void parts_result(const struct report_input *in, struct buf *out)
@@ -202,6 +204,16 @@ void parts_result(const struct report_input *in, struct buf *out)
 	free(op);
 }
 
+void parts_sides(const struct report_input *in, struct buf *out)
+{
+	char *side[SIDES] = { parts_side(in, BEFORE), parts_side(in, AFTER) };
+
+	if (strcmp(side[BEFORE], "before") || strcmp(side[AFTER], "after"))
+		buf_printf(out, "Before is %s; after is %s.", side[BEFORE], side[AFTER]);
+	free(side[BEFORE]);
+	free(side[AFTER]);
+}
+
 void parts_state(const struct report_input *in, struct buf *out)
 {
 	const struct compare *c = in->cmp;
@@ -233,7 +245,7 @@ static void plus_minus(const struct summary *s, struct buf *out)
 	if (!isfinite(s->sd) || !isfinite(s->mean) || s->mean == 0)
 		return;
 	buf_puts(out, "+-");
-	figure_percent(out, s->sd / fabs(s->mean), 1, false);
+	figure_percent(out, s->sd / fabs(s->mean), figure_percent_decimals(-s->sd / s->mean, s->sd / s->mean), false);
 }
 
 void parts_native(const struct report_input *in, struct buf *out)
@@ -405,6 +417,16 @@ static void rank_cell(const struct flat_diff_row *r, struct buf *out)
 	}
 }
 
+/* "new", "gone", or "~" where the interval holds 0. */
+static const char *mark(const struct report_input *in, const struct flat_diff_row *r)
+{
+	if (!r->rank[BEFORE])
+		return "new";
+	if (!r->rank[AFTER])
+		return "gone";
+	return parts_has_intervals(in) && r->has_interval && r->self_lo <= 0 && r->self_hi >= 0 ? "~" : "";
+}
+
 static void function_row(const struct report_input *in, const struct moved *m, const struct scale *s, bool rank,
 			 struct table *t)
 {
@@ -416,59 +438,64 @@ static void function_row(const struct report_input *in, const struct moved *m, c
 	table_take(t, &b);
 	figure(&b, m->diff, s, true);
 	table_take(t, &b);
-	if (m->row->has_interval && parts_has_intervals(in))
-		figure_interval(&b, m->row->self_lo, m->row->self_hi, s);
-	else
-		buf_putc(&b, '-');
+	if (m->row->has_interval && parts_has_intervals(in)) {
+		buf_puts(&b, "+-");
+		figure(&b, (m->row->self_hi - m->row->self_lo) / 2, s, false);
+	}
 	table_take(t, &b);
+	table_cell(t, "%s", mark(in, m->row));
 	if (rank) {
 		rank_cell(m->row, &b);
 		table_take(t, &b);
 	}
 	text_escape(&b, m->symbol->name, strlen(m->symbol->name), true);
-	if (!m->row->rank[BEFORE])
-		buf_puts(&b, " (new)");
-	else if (!m->row->rank[AFTER])
-		buf_puts(&b, " (gone)");
 	table_take(t, &b);
+}
+
+/* The rows with a self value on either side, in the norm in force, what moved most first; the caller frees. */
+static struct moved *moved_rows(const struct report_input *in, size_t *n, double *max)
+{
+	const struct compare *c = in->cmp;
+	struct moved *rows = mem_calloc(c->n_flat, sizeof(*rows));
+	enum measure m = parts_measure(in);
+	size_t i, kept = 0;
+
+	*max = 0;
+	for (i = 0; i < c->n_flat; i++) {
+		struct moved *row = &rows[kept];
+		enum side s;
+
+		*row = (struct moved){ .row = &c->flat[i], .symbol = &c->diff->symtab.symbols[c->flat[i].symbol] };
+		for (s = BEFORE; s < SIDES; s++) {
+			row->self[s] = c->flat[i].self[s][m] * norm_scale(c->diff, in->norm, s, m);
+			*max = larger(*max, row->self[s]);
+		}
+		row->diff = row->self[AFTER] - row->self[BEFORE];
+		kept += row->self[BEFORE] != 0 || row->self[AFTER] != 0;
+	}
+	qsort(rows, kept, sizeof(*rows), by_move);
+	*n = kept;
+	return rows;
 }
 
 size_t parts_functions(const struct report_input *in, const struct parts_opts *o, struct buf *out)
 {
-	static const struct table_col plain[] = {
-		{ "before", TABLE_RIGHT }, { "after", TABLE_RIGHT }, { "difference", TABLE_RIGHT },
-		{ "95% interval", TABLE_RIGHT }, { "function", TABLE_FLEX },
-	};
-	static const struct table_col ranked[] = {
-		{ "before", TABLE_RIGHT }, { "after", TABLE_RIGHT }, { "difference", TABLE_RIGHT },
-		{ "95% interval", TABLE_RIGHT }, { "rank", TABLE_RIGHT }, { "function", TABLE_FLEX },
-	};
-	const struct compare *c = in->cmp;
-	enum measure m = parts_measure(in);
+#define FIGURES { "before", TABLE_RIGHT }, { "after", TABLE_RIGHT }, { "difference", TABLE_RIGHT }, \
+		{ "", TABLE_RIGHT | TABLE_TIGHT }, { "", 0 }
+	static const struct table_col plain[] = { FIGURES, { "function", TABLE_FLEX } };
+	static const struct table_col ranked[] = { FIGURES, { "rank", TABLE_RIGHT }, { "function", TABLE_FLEX } };
+#undef FIGURES
 	char formula[160], unit[32];
 	struct moved *rows;
 	struct table t;
 	struct scale s;
-	double max = 0;
-	size_t i, n = c->n_flat, shown;
+	size_t i, n, shown;
+	double max;
 
-	if (!c->diff || !n)
+	if (!in->cmp->diff || !in->cmp->n_flat)
 		return 0;
-	rows = mem_calloc(n, sizeof(*rows));
-	for (i = 0; i < n; i++) {
-		enum side side;
-
-		rows[i].row = &c->flat[i];
-		rows[i].symbol = &c->diff->symtab.symbols[c->flat[i].symbol];
-		for (side = BEFORE; side < SIDES; side++) {
-			rows[i].self[side] = c->flat[i].self[side][m] *
-					     norm_scale(c->diff, in->norm, side, m);
-			max = larger(max, rows[i].self[side]);
-		}
-		rows[i].diff = rows[i].self[AFTER] - rows[i].self[BEFORE];
-	}
-	qsort(rows, n, sizeof(*rows), by_move);
-	norm_formula(c->diff, in->norm, m, "operation", formula, unit);
+	rows = moved_rows(in, &n, &max);
+	norm_formula(in->cmp->diff, in->norm, parts_measure(in), NULL, formula, unit);
 	s = figure_scale(unit, max, 0);
 	shown = o->max_rows && n > o->max_rows ? o->max_rows : n;
 	if (o->rank)
@@ -483,8 +510,26 @@ size_t parts_functions(const struct report_input *in, const struct parts_opts *o
 	table_release(&t);
 	if (shown < n) {
 		buf_fill(out, ' ', o->indent);
-		buf_printf(out, "(%zu functions that moved less are left out)\n", n - shown);
+		buf_printf(out, "(%zu that moved less left out)\n", n - shown);
 	}
 	free(rows);
 	return n;
+}
+
+void parts_functions_caption(const struct report_input *in, struct buf *out)
+{
+	char formula[160], unit[32], *text;
+	bool interval = false;
+	size_t i;
+
+	if (!in->cmp->diff || !in->cmp->n_flat)
+		return;
+	for (i = 0; i < in->cmp->n_flat; i++)
+		interval |= in->cmp->flat[i].has_interval && parts_has_intervals(in);
+	norm_formula(in->cmp->diff, in->norm, parts_measure(in), in->facts ? in->facts->operation : NULL, formula, unit);
+	text = para_ascii(formula);
+	buf_printf(out, "Self cost of the functions that moved most: %s.", text);
+	if (interval)
+		buf_puts(out, " +- is half the 95% interval over blocks, of each function alone; ~ marks those that hold 0.");
+	free(text);
 }

@@ -26,6 +26,8 @@ bool parts_is_experiment(const struct report_input *in);
 
 /* Prose: the first metric with effect, interval, n and method, worded no stronger than its verdict. */
 void parts_result(const struct report_input *in, struct buf *out);
+/* Prose: what before and after are, where they have names of their own. */
+void parts_sides(const struct report_input *in, struct buf *out);
 /* Prose: what is missing from the measurement: cancelled, failed, blocks left out. */
 void parts_state(const struct report_input *in, struct buf *out);
 /* Prose: the means of the native arm, when there was one. */
@@ -34,6 +36,8 @@ void parts_native(const struct report_input *in, struct buf *out);
 void parts_samples(const struct report_input *in, struct buf *out);
 /* Prose: what the columns of parts_metrics() are. */
 void parts_metrics_caption(const struct report_input *in, struct buf *out);
+/* Prose: what parts_functions() shows, with the formula in force. */
+void parts_functions_caption(const struct report_input *in, struct buf *out);
 
 struct parts_opts {
 	unsigned indent, width;	/* width 0: no limit */

@@ -361,7 +361,7 @@ static void test_mail_layouts(void **state)
 		f->facts.style = (char *)styles[i];
 		assert_int_equal(report_formats[0].write(&f->in, &out, &err), 0);
 		from = strstr(buf_str(&out), "Profile before");
-		to = strstr(buf_str(&out), "Self cost that moved most");
+		to = strstr(buf_str(&out), "Self cost of the functions");
 		assert_true(from && to && from < to);
 		buf_add(&part, from, (size_t)(to - from));
 		snprintf(file, sizeof(file), "mail-%s.txt", styles[i]);
