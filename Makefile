@@ -48,7 +48,7 @@ $(BUILD)/collectors/live/wire.pb-c.c: collectors/live/wire.proto
 	$(Q)protoc-c --proto_path=collectors/live --c_out=$(@D) $<
 $(BUILD)/collectors/live/wire.pb-c.o: $(BUILD)/collectors/live/wire.pb-c.c
 	$(Q)$(CC) $(filter-out -Wmissing-prototypes,$(KAB_CFLAGS)) -c -o $@ $<
-$(BUILD)/collectors/live/%.o $(BUILD)/collectors/live/agent/%.o: | $(BUILD)/collectors/live/wire.pb-c.c
+$(filter $(BUILD)/collectors/live/%,$(OBJ)): | $(BUILD)/collectors/live/wire.pb-c.c
 
 $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libkab.a
 	@echo "  TEST  $@"
