@@ -37,14 +37,43 @@ static void drop(struct state *s)
 	s->seen = NULL;
 }
 
+static bool below(const struct diff *d, uint32_t node, uint32_t top)
+{
+	return node >= top && node - top < d->nodes[top].frames;
+}
+
+/* The zoom is a frame above the selected one: what another view selected is brought into sight. */
+static void settle_zoom(struct tui *t)
+{
+	while (t->zoom.n && !below(t->data.diff, t->node, t->zoom.v[t->zoom.n - 1]))
+		t->zoom.n--;
+}
+
+/* Where nobody chose a frame yet: the end of the stem that nearly all samples share, so that what branches is in sight. */
+static uint32_t stem(const struct tui *t, enum measure m)
+{
+	const struct diff_node *nodes = t->data.diff->nodes;
+	uint32_t node = NODE_ROOT, c;
+
+	while ((c = nodes[node].first_child) != NODE_NONE &&
+	       nodes[c].total[BEFORE][m] >= STEM_SHARE * nodes[node].total[BEFORE][m] &&
+	       nodes[c].total[AFTER][m] >= STEM_SHARE * nodes[node].total[AFTER][m])
+		node = c;
+	return node;
+}
+
 static void refresh(struct tui *t, struct view *v)
 {
 	struct state *s = v->state ? v->state : (v->state = mem_alloc(sizeof(*s)));
 
 	drop(s);
 	s->width = 0;
-	if (tui_needs_met(t, NEEDS_PROFILE))
-		tui_figures(t, &s->figures);
+	if (!tui_needs_met(t, NEEDS_PROFILE))
+		return;
+	tui_figures(t, &s->figures);
+	if (!t->chosen && t->node == NODE_ROOT)
+		t->node = stem(t, s->figures.measure);
+	settle_zoom(t);
 }
 
 static void close_view(struct view *v)
@@ -236,41 +265,21 @@ static void info(const struct tui *t, const struct view *v, struct buf *out)
 		tui_put_frame(t, t->node, out);
 }
 
-/* Row of the selected frame on the screen's side of the scroll. */
-static void settle_scroll(struct tui *t, struct state *s, unsigned rows)
+/* Keeps the selected frame in sight, and some of what it calls. */
+static void settle_scroll(struct tui *t, struct state *s, unsigned rows, unsigned all)
 {
 	const struct diff_node *nodes = t->data.diff->nodes;
-	unsigned row = nodes[t->node].depth - nodes[s->zoom].depth;
+	unsigned row = nodes[t->node].depth - nodes[s->zoom].depth, margin = rows / 2;
 
-	if (row < s->scroll)
-		s->scroll = row;
+	if (row + margin >= s->scroll + rows)
+		s->scroll = row + margin - rows + 1;
+	if (s->scroll + rows > all)
+		s->scroll = all > rows ? all - rows : 0;
+	/* A frame too narrow to be drawn may stand below the last row. */
 	if (row >= s->scroll + rows)
 		s->scroll = row - rows + 1;
-}
-
-static bool below(const struct diff *d, uint32_t node, uint32_t top)
-{
-	return node >= top && node - top < d->nodes[top].frames;
-}
-
-/* The zoom is a frame above the selected one: what another view selected is brought into sight. */
-static void settle_zoom(struct tui *t)
-{
-	while (t->zoom.n && !below(t->data.diff, t->node, t->zoom.v[t->zoom.n - 1]))
-		t->zoom.n--;
-}
-
-/* Where nobody chose a frame yet: the end of the stem that nearly all samples share, so that what branches is in sight. */
-static uint32_t stem(const struct tui *t, enum measure m)
-{
-	const struct diff_node *nodes = t->data.diff->nodes;
-	uint32_t node = NODE_ROOT, c;
-
-	while ((c = nodes[node].first_child) != NODE_NONE &&
-	       nodes[c].total[BEFORE][m] >= STEM_SHARE * nodes[node].total[BEFORE][m] &&
-	       nodes[c].total[AFTER][m] >= STEM_SHARE * nodes[node].total[AFTER][m])
-		node = c;
-	return node;
+	if (row < s->scroll)
+		s->scroll = row;
 }
 
 static void draw(struct tui *t, struct view *v, struct area a)
@@ -280,14 +289,11 @@ static void draw(struct tui *t, struct view *v, struct area a)
 	unsigned title = a.rows >= 8, sides = t->data.single || a.rows < 4 ? 1 : 2;
 	unsigned each, need, y = a.y, side;
 
-	if (!t->chosen && t->node == NODE_ROOT)
-		t->node = stem(t, s->figures.measure);
-	settle_zoom(t);
 	make_layouts(t, s, a.cols);
 	each = (a.rows - info) / sides - title;
 	need = s->layout[BEFORE].rows > s->layout[AFTER].rows ? s->layout[BEFORE].rows : s->layout[AFTER].rows;
 	each = need && need < each ? need : each;
-	settle_scroll(t, s, each ? each : 1);
+	settle_scroll(t, s, each ? each : 1, need);
 	s->graph[AFTER].rows = 0;
 	for (side = 0; side < sides; side++) {
 		if (title)

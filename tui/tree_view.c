@@ -31,7 +31,7 @@ static const struct column columns[] = {
 	[COL_SHARE_A] = { "after",	 8,  8, 5, true },
 	[COL_COUNT_B] = { "samples",	 8, 10, 6, true },
 	[COL_COUNT_A] = { "after",	 8, 10, 7, true },
-	[COL_NAME]    = { "calls",	44, 300, 0, false },
+	[COL_NAME]    = { "calls",	42, 300, 0, false },
 };
 
 struct state {
