@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The catalogue of patch cases, and the building of modules and workloads. Works on a copy of patches/ and kmod/ in a
- * temporary folder, with a cache of its own; needs gcc, and for the module the headers of some kernel.
+ * The catalogue of patch cases, and the building of modules and workloads. Works on a copy of patches/ and
+ * kmod/ in a temporary folder, with a cache of its own; needs gcc, and for the module the headers of some
+ * kernel.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -159,7 +160,7 @@ static void profile_agrees_with_itself(void **state)
 
 		if (f->parent)
 			assert_near(f->before_share,
-					    100 * f->before_count / frame_of(&c, f->parent)->before_count, 0.001);
+				    100 * f->before_count / frame_of(&c, f->parent)->before_count, 0.001);
 	}
 	case_release(&c);
 }
@@ -253,7 +254,9 @@ static void catalogue_is_listed(void **state)
 
 static void unknown_names_get_a_sentence(void **state)
 {
-	static const char *const names[] = { "nope", "", "..", "../patches/net-procfs", "net-procfs/", "-x", "\033[2J" };
+	static const char *const names[] = {
+		"nope", "", "..", "../patches/net-procfs", "net-procfs/", "-x", "\033[2J",
+	};
 	size_t i;
 
 	(void)state;
@@ -311,7 +314,8 @@ static void invalid_files_are_refused(void **state)
 		buf_puts(&changed, at + strlen(rows[i].from));
 		if (case_parse(changed.data, changed.len, "a test", &c, &err) != -EINVAL)
 			fail_msg("\"%s\" was accepted", rows[i].to);
-		if (!strstr(err.text, rows[i].says) || !strstr(err.text, "a test") || strchr(err.text, '\033'))
+		if (!strstr(err.text, rows[i].says) || !strstr(err.text, "a test") ||
+		    strchr(err.text, '\033'))
 			fail_msg("\"%s\": %s", rows[i].to, err.text);
 	}
 	buf_release(&text);
@@ -490,8 +494,8 @@ static void a_stopped_build_leaves_nothing(void **state)
 /* A headers folder and its release; skips when the machine has none. */
 static char *headers(char **release)
 {
-	const char *const found[] = { "/bin/sh", "-c", "ls -d /usr/src/linux-headers-*-$(dpkg --print-architecture "
-				      "2>/dev/null) 2>/dev/null | head -n 1", NULL };
+	const char *const found[] = { "/bin/sh", "-c", "ls -d /usr/src/linux-headers-*-$(dpkg "
+				      "--print-architecture 2>/dev/null) 2>/dev/null | head -n 1", NULL };
 	struct buf out = BUF_INIT;
 	struct stat st;
 	char *name;
