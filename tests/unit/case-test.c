@@ -12,8 +12,8 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,28 @@
 
 struct place {
 	char *tmp;			/* holds patches/, kmod/ and cache/ */
-	char *shipped;			/* the tree's own patches/ */
+	char *tree;			/* the source tree */
 };
+
+/* The nearest folder above this program that has the catalogue. */
+static char *source_tree(void)
+{
+	char *dir = realpath("/proc/self/exe", NULL), *slash;
+
+	while (dir && (slash = strrchr(dir, '/'))) {
+		char *file;
+		bool here;
+
+		*slash = '\0';
+		file = mem_printf("%s/patches/net-procfs/case.yaml", dir);
+		here = fs_exists(file);
+		free(file);
+		if (here)
+			return dir;
+	}
+	fail_msg("no folder above this program holds patches/net-procfs");
+	return dir;
+}
 
 static void run(const char *const *argv, struct buf *out)
 {
@@ -45,20 +65,21 @@ static int start(void **state)
 {
 	struct place *p = mem_calloc(1, sizeof(*p));
 	struct err err = ERR_INIT;
-	char *kmod, *cache;
+	char *patches, *kmod, *cache;
 
-	unsetenv("KAB_DATA");
-	p->shipped = fs_shipped("patches", &err);
-	kmod = fs_shipped("kmod", &err);
+	p->tree = source_tree();
 	p->tmp = fs_tmpdir("case-test", &err);
-	if (!p->shipped || !kmod || !p->tmp)
+	if (!p->tmp)
 		fail_msg("%s", err.text);
-	run((const char *const[]){ "cp", "-r", p->shipped, kmod, p->tmp, NULL }, NULL);
+	patches = mem_printf("%s/patches", p->tree);
+	kmod = mem_printf("%s/kmod", p->tree);
+	run((const char *const[]){ "cp", "-r", patches, kmod, p->tmp, NULL }, NULL);
 	cache = mem_printf("%s/cache", p->tmp);
 	setenv("KAB_DATA", p->tmp, 1);
 	setenv("XDG_CACHE_HOME", cache, 1);
 	free(cache);
 	free(kmod);
+	free(patches);
 	*state = p;
 	return 0;
 }
@@ -69,7 +90,7 @@ static int end(void **state)
 
 	fs_remove(p->tmp, NULL);
 	free(p->tmp);
-	free(p->shipped);
+	free(p->tree);
 	free(p);
 	return 0;
 }
@@ -177,7 +198,7 @@ static void assert_printed(const struct buf *mail, double v, const char *form)
 static void figures_stand_in_the_mail(void **state)
 {
 	struct place *p = *state;
-	char *path = mem_printf("%s/../../shared/cases/net-procfs.mail.txt", p->shipped);
+	char *path = mem_printf("%s/../shared/cases/net-procfs.mail.txt", p->tree);
 	struct buf mail = BUF_INIT;
 	struct patch_case c;
 	size_t i;
