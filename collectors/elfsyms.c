@@ -57,7 +57,7 @@ struct elfsyms {
 	size_t n_segments;
 	VEC(struct candidate) candidates;	/* empty once the pieces are made */
 	VEC(struct piece) pieces;
-	struct buf names;			/* string tables, one behind the other, each closed by a NUL */
+	struct buf names;	/* string tables, one behind the other, each closed by a NUL */
 };
 
 struct image {			/* an open ELF file */
@@ -130,7 +130,7 @@ static bool note_build_id(Elf_Data *notes, char hex[BUILD_ID_HEX])
 	return false;
 }
 
-/* By program header, as the kernel finds it; by section in debug files, whose program headers point nowhere. */
+/* By program header, as the kernel does; by section in debug files, whose program headers point nowhere. */
 static void image_build_id(const struct image *im, char hex[BUILD_ID_HEX])
 {
 	Elf_Scn *scn = NULL;
@@ -168,11 +168,12 @@ static void read_segments(struct elfsyms *e, const struct image *im)
 	for (size_t i = 0; i < n && e->n_segments < SEGMENTS_MAX; i++) {
 		GElf_Phdr ph;
 
-		/* A debug file made by objcopy has segments without bytes: their offsets are not the program's. */
+		/* objcopy makes debug files whose segments have no bytes: offsets are not the program's. */
 		if (!gelf_getphdr(im->elf, (int)i, &ph) || ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) ||
 		    !ph.p_filesz || ph.p_vaddr + ph.p_memsz < ph.p_vaddr)
 			continue;
-		e->segments[e->n_segments++] = (struct segment){ ph.p_offset, ph.p_filesz, ph.p_vaddr, ph.p_memsz };
+		e->segments[e->n_segments++] =
+			(struct segment){ ph.p_offset, ph.p_filesz, ph.p_vaddr, ph.p_memsz };
 	}
 }
 
@@ -210,7 +211,8 @@ static uint32_t rank_of(const GElf_Sym *sym)
 	       (bind == STB_GLOBAL ? RANK_GLOBAL : 0);
 }
 
-static void add_candidates(struct elfsyms *e, const struct image *im, Elf_Data *syms, size_t strings, size_t n_strings)
+static void add_candidates(struct elfsyms *e, const struct image *im, Elf_Data *syms, size_t strings,
+			   size_t n_strings)
 {
 	size_t n = syms->d_size / gelf_fsize(im->elf, ELF_T_SYM, 1, EV_CURRENT);
 
@@ -231,8 +233,12 @@ static void add_candidates(struct elfsyms *e, const struct image *im, Elf_Data *
 		if (!seg)
 			continue;
 		room = seg->vaddr + seg->memsz - sym.st_value;
-		vec_push(&e->candidates, (struct candidate){ sym.st_value, sym.st_size < room ? sym.st_size : room,
-							     (uint32_t)(strings + sym.st_name), rank_of(&sym) });
+		vec_push(&e->candidates, (struct candidate){
+			.start = sym.st_value,
+			.size = sym.st_size < room ? sym.st_size : room,
+			.name = (uint32_t)(strings + sym.st_name),
+			.rank = rank_of(&sym),
+		});
 	}
 }
 
@@ -274,17 +280,19 @@ static int by_start(const void *pa, const void *pb)
 /* One candidate per address, in order. */
 static void choose(struct elfsyms *e)
 {
-	struct candidate *v = e->candidates.v;
+	struct candidate *v = e->candidates.v, *last = NULL;
 	const char *names = e->names.data;
 	size_t kept = 0;
 
 	if (e->candidates.n)
 		qsort(v, e->candidates.n, sizeof(*v), by_start);
 	for (size_t i = 0; i < e->candidates.n; i++) {
-		if (!kept || v[kept - 1].start != v[i].start)
-			v[kept++] = v[i];
-		else if (symrank_better(v[i].rank, names + v[i].name, v[kept - 1].rank, names + v[kept - 1].name))
-			v[kept - 1] = v[i];
+		if (!last || last->start != v[i].start) {
+			last = &v[kept++];
+			*last = v[i];
+		} else if (symrank_better(v[i].rank, names + v[i].name, last->rank, names + last->name)) {
+			*last = v[i];
+		}
 	}
 	e->candidates.n = kept;
 }
