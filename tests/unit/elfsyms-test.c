@@ -46,6 +46,7 @@ static const struct tiny_symbol symbols[] = {
 	{ "undefined", 0x300, 0x10, STB_GLOBAL, STT_FUNC, SHN_UNDEF, false },
 	{ "absolute", 0x300, 0x10, STB_GLOBAL, STT_NOTYPE, SHN_ABS, false },
 	{ "data_label", 0x300, 0x10, STB_GLOBAL, STT_NOTYPE, TINY_DATA, false },
+	{ "asm_last", 0x380, 0, STB_GLOBAL, STT_FUNC, TINY_INIT, false },	/* ends at 0x390 */
 	{ "last", 0x3f0, 0xffffffff, STB_GLOBAL, STT_FUNC, TINY_TEXT, false },
 	{ "outside", 0x500, 0x10, STB_GLOBAL, STT_FUNC, TINY_TEXT, false },
 };
@@ -109,7 +110,8 @@ static void which_symbols(void **state)
 		{ 0x1af, "ifunc", 0xf }, { 0x1b0, NULL, 0 }, { 0x1c0, NULL, 0 },
 		{ 0x200, "exported", 0 }, { 0x240, NULL, 0 },
 		{ 0x29f, "left", 0x1f }, { 0x2a0, "right.isra.0", 0 }, { 0x2df, "right.isra.0", 0x3f },
-		{ 0x2e0, NULL, 0 }, { 0x300, NULL, 0 }, { 0x3ef, NULL, 0 }, { 0x3ff, "last", 0xf },
+		{ 0x2e0, NULL, 0 }, { 0x300, NULL, 0 }, { 0x38f, "asm_last", 0xf },
+		{ 0x390, NULL, 0 }, { 0x3ef, NULL, 0 }, { 0x3ff, "last", 0xf },
 		{ 0x400, NULL, 0 }, { 0x500, NULL, 0 }, { UINT64_MAX, NULL, 0 },
 		{ -(uint64_t)TINY_OFFSET, NULL, 0 },
 		{ TINY_VADDR - TINY_OFFSET, NULL, 0 },	/* the address, taken for an offset */
@@ -256,7 +258,7 @@ static void cut_short(void **state)
 	(void)state;
 	tiny_elf_build(&whole, &image);
 	fd = memory_file(&image, path);
-	assert_int_equal(probe(path, 0, image.len), 34);
+	assert_int_equal(probe(path, 0, image.len), 35);
 	for (size_t len = image.len; len--; ) {
 		assert_int_equal(ftruncate(fd, (off_t)len), 0);
 		named += probe(path, 0, image.len);

@@ -162,6 +162,7 @@ static void kernel_aliases(void **state)
 		{ "T g", "t local_and_long" },
 		{ "T _one_", "T __two" },
 		{ "T longer", "T short" },
+		{ "T __x64_sys_getpid", "T __ia32_sys_getpid" },
 		{ "T same_a", "T same_b" },
 		{ "t code", "D data_global" },
 		{ "t under", "T _stext" },

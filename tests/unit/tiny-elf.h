@@ -17,7 +17,11 @@
 #define TINY_VADDR 0x203200u		/* of the text by its program header */
 #define TINY_SIZE 0x400u		/* bytes of text */
 
-enum { TINY_NULL, TINY_TEXT, TINY_DATA, TINY_SYMTAB, TINY_STRTAB, TINY_DYNSYM, TINY_DYNSTR, TINY_SECTIONS };
+/* TINY_INIT is a piece of code of its own inside the text: 0x10 bytes at 0x380. */
+enum {
+	TINY_NULL, TINY_TEXT, TINY_INIT, TINY_DATA, TINY_SYMTAB, TINY_STRTAB, TINY_DYNSYM, TINY_DYNSTR,
+	TINY_SECTIONS
+};
 
 struct tiny_symbol {
 	const char *name;
@@ -86,6 +90,9 @@ static inline void tiny_elf_build(const struct tiny_elf *t, struct buf *out)
 	Elf64_Shdr sh[TINY_SECTIONS] = {
 		[TINY_TEXT] = { .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
 				.sh_addr = TINY_VADDR, .sh_offset = TINY_OFFSET, .sh_size = TINY_SIZE },
+		[TINY_INIT] = { .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+				.sh_addr = TINY_VADDR + 0x380, .sh_offset = TINY_OFFSET + 0x380,
+				.sh_size = 0x10 },
 		[TINY_DATA] = { .sh_type = SHT_NOBITS, .sh_flags = SHF_ALLOC | SHF_WRITE,
 				.sh_addr = TINY_VADDR + 0x1000, .sh_size = 0x1000 },
 	};
