@@ -142,9 +142,9 @@ int kallsyms_parse(struct kallsyms *k, const char *text, size_t len, struct err 
 	char *p, *end, *next;
 
 	if (len > TEXT_MAX)
-		return err_add(err, -EFBIG, "The kernel's symbol table has %zu bytes, more than any "
-			       "kernel's, and was not read; kernel addresses stay without names until it is the text "
-			       "of /proc/kallsyms.", len);
+		return err_add(err, -EFBIG, "The kernel's symbol table has %zu bytes, more than any has, and "
+			       "was not read; kernel addresses stay without names until it is the "
+			       "text of /proc/kallsyms.", len);
 	k->text = mem_alloc(len + 1);
 	if (len)
 		memcpy(k->text, text, len);
