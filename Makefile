@@ -63,5 +63,6 @@ clean:
 	rm -rf build build-san kab
 
 include collectors/live/agent/agent.mk
+include tests/screen/screen.mk
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
