@@ -46,11 +46,6 @@ static void say(const struct report_input *in, void (*part)(const struct report_
 	buf_release(&text);
 }
 
-static void head(const char *text, struct buf *out)
-{
-	para(out, &plain, text);
-}
-
 static void metrics(const struct report_input *in, struct buf *out)
 {
 	static const struct parts_opts o = { .indent = INDENT, .width = MAIL_COLUMNS };
@@ -174,7 +169,7 @@ static int profiles(const struct report_input *in, struct buf *out, struct err *
 
 		buf_printf(&text, "Profile %s%s:", side,
 			   from ? " (share of the caller, samples / samples of the caller)" : "");
-		head(buf_str(&text), out);
+		para(out, &plain, buf_str(&text));
 		buf_putc(out, '\n');
 		rc = profile_of(in, s, layout, from, out, err);
 		buf_putc(out, '\n');
@@ -216,15 +211,17 @@ static void limits(const struct report_input *in, struct buf *out)
 
 	if (tcg)
 		buf_puts(out, "Measured in a QEMU guest without KVM (TCG): this shows instructions and paths, not caches, "
-			 "branch prediction or contention between cores. How much time the change saves on hardware has to "
-			 "be measured there.");
+			 "branch prediction or contention between cores. What the change does to the time on hardware has "
+			 "to be measured there.");
 	else if (vm && strcmp(accel(in), "kvm"))
 		buf_puts(out, "Measured in a QEMU guest; whether it ran under KVM or TCG was not recorded. Under TCG the "
 			 "figures would show instructions and paths, not caches or branch prediction.");
+	if (tcg && !in->exp->exact)
+		buf_puts(out, " Times are those of translated code: take their direction, not their size.");
 	if (in->exp && in->exp->exact)
 		buf_printf(out, "%sTime is the instruction clock (-icount shift=0, one CPU): one guest instruction is 1 ns, so "
 			   "times are instruction counts.", out->len ? " " : "");
-	if (on_cpu_clock(in) && (in->cmp->samples[BEFORE] || in->cmp->samples[AFTER]))
+	if (on_cpu_clock(in) && in->cmp->diff)
 		buf_printf(out, "%sSamples of this event come from a timer interrupt and cannot land where interrupts are off; "
 			   "they show where interrupts are enabled again.", out->len ? " " : "");
 }
@@ -338,7 +335,7 @@ static void setup(const struct report_input *in, struct buf *out)
 {
 	size_t i;
 
-	head("How it was measured (for below the three-dash line of a patch mail):", out);
+	para(out, &plain, "How it was measured (for below the three-dash line of a patch mail):");
 	buf_putc(out, '\n');
 	if (parts_is_experiment(in))
 		setup_experiment(in, out);

@@ -16,6 +16,7 @@
 #include "report/table.h"
 
 #define BLOCKS_NEEDED 2		/* of each variant, for an interval */
+#define MUCH_LOST 0.01		/* share of samples from which on a reader is warned */
 
 char *parts_operation(const struct report_input *in)
 {
@@ -168,7 +169,8 @@ static void too_few(const struct report_input *in, const struct metric *m, const
 	}
 	buf_puts(out, " after, from ");
 	block_counts(e, out);
-	buf_printf(out, ". An interval needs at least %d complete blocks of each.", BLOCKS_NEEDED);
+	buf_printf(out, ". An interval needs at least %d complete blocks of each: run it again with --blocks %d or more.",
+		   BLOCKS_NEEDED, BLOCKS_NEEDED);
 }
 
 void parts_result(const struct report_input *in, struct buf *out)
@@ -270,27 +272,38 @@ void parts_native(const struct report_input *in, struct buf *out)
 		buf_putc(out, '.');
 }
 
-/* Runs that count: complete blocks of the side that are no warm-up, or the side's only run. */
+/* Damaged stacks of the runs that count: complete blocks of the side that are no warm-up, or one of a pair. */
 static uint64_t damaged(const struct report_input *in, enum side s)
 {
 	enum variant v = s == BEFORE ? VARIANT_BEFORE : VARIANT_AFTER;
 	uint64_t sum = 0;
 	size_t i;
 
+	if (!parts_is_experiment(in))
+		return in->n_runs == SIDES ? in->runs[s].bad_stacks : 0;
 	for (i = 0; i < in->n_runs; i++)
 		if (in->runs[i].variant == v && in->runs[i].state == RUN_COMPLETE && !in->runs[i].warmup)
 			sum += in->runs[i].bad_stacks;
 	return sum;
 }
 
+/* Of the runs, else of the profile itself: an import may say nothing of its run. */
+static double samples_of(const struct compare *c, enum side s)
+{
+	return c->samples[s] > 0 || !c->side[s] ? c->samples[s] : c->side[s]->samples;
+}
+
+static double lost_share(const struct compare *c, enum side s)
+{
+	return c->lost[s] > 0 ? c->lost[s] / (samples_of(c, s) + c->lost[s]) : 0;
+}
+
 static void lost_words(const struct compare *c, enum side s, struct buf *out)
 {
-	double all = c->samples[s] + c->lost[s];
-
 	figure_samples(out, c->lost[s]);
 	if (c->lost[s] > 0) {
 		buf_puts(out, " (");
-		figure_percent(out, c->lost[s] / all, 2, false);
+		figure_percent(out, lost_share(c, s), 2, false);
 		buf_putc(out, ')');
 	}
 }
@@ -301,7 +314,7 @@ void parts_samples(const struct report_input *in, struct buf *out)
 	uint64_t bad[SIDES] = { damaged(in, BEFORE), damaged(in, AFTER) };
 	char *event;
 
-	if (!c->samples[BEFORE] && !c->samples[AFTER]) {
+	if (!samples_of(c, BEFORE) && !samples_of(c, AFTER)) {
 		buf_puts(out, "No samples were taken.");
 		return;
 	}
@@ -312,9 +325,9 @@ void parts_samples(const struct report_input *in, struct buf *out)
 	if (in->exp && in->exp->freq_hz)
 		buf_printf(out, " at %llu Hz", (unsigned long long)in->exp->freq_hz);
 	buf_puts(out, ": ");
-	figure_samples(out, c->samples[BEFORE]);
+	figure_samples(out, samples_of(c, BEFORE));
 	buf_puts(out, " before, ");
-	figure_samples(out, c->samples[AFTER]);
+	figure_samples(out, samples_of(c, AFTER));
 	buf_puts(out, " after; lost: ");
 	if (!c->lost[BEFORE] && !c->lost[AFTER]) {
 		buf_puts(out, "none");
@@ -328,18 +341,25 @@ void parts_samples(const struct report_input *in, struct buf *out)
 		buf_printf(out, "; stacks with a damaged part: %llu before, %llu after",
 			   (unsigned long long)bad[BEFORE], (unsigned long long)bad[AFTER]);
 	buf_putc(out, '.');
+	if (lost_share(c, BEFORE) > MUCH_LOST || lost_share(c, AFTER) > MUCH_LOST)
+		buf_puts(out, " With that many lost the profiles may be off; a lower rate (-F) loses fewer.");
 	free(event);
 }
 
 void parts_metrics_caption(const struct report_input *in, struct buf *out)
 {
+	const struct estimate *e;
 	char *op;
 
 	if (!in->cmp->n_metrics)
 		return;
+	e = &in->cmp->metrics[0].est;
 	op = parts_operation(in);
-	buf_printf(out, "Per %s, mean and standard deviation of a block (n %zu before, %zu after), change of the mean"
-		   " and its 95%% interval:", op, in->cmp->metrics[0].est.before.n, in->cmp->metrics[0].est.after.n);
+	if (parts_is_experiment(in))
+		buf_printf(out, "Per %s, mean and standard deviation of a block (n %zu before, %zu after), change of the mean"
+			   " and its 95%% interval:", op, e->before.n, e->after.n);
+	else
+		buf_printf(out, "Per %s, one recording a side:", op);
 	free(op);
 }
 
