@@ -326,7 +326,7 @@ static int benchstat_style(const struct report_input *in, struct buf *out, struc
 	}
 	table_write(&t, 0, 0, out);
 	table_release(&t);
-	buf_printf(out, "\nop: %s. Mean over blocks +- standard deviation; p of Welch's t test; ~ undecided.\n",
+	buf_printf(out, "\nop: %s. Mean over blocks +- standard deviation, p of Welch's t, ~ undecided.\n",
 		   op);
 	free(op);
 	free(side[BEFORE]);

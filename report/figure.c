@@ -57,7 +57,8 @@ struct scale figure_scale(const char *unit, double magnitude, double fine)
 	whole = whole_digits(mag);
 	s.decimals = mag > 0 ? clamp(DIGITS - whole, 0, DIGITS) : 0;
 	if (isfinite(fine) && fine > 0) {
-		int need = 1 - (int)floor(log10(fine / s.div)), most = clamp(DIGITS_FINE - whole, 0, DIGITS_FINE);
+		int need = 1 - (int)floor(log10(fine / s.div));
+		int most = clamp(DIGITS_FINE - whole, 0, DIGITS_FINE);
 
 		if (need > s.decimals && most > s.decimals)
 			s.decimals = need < most ? need : most;

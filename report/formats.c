@@ -20,6 +20,7 @@ const struct report_format report_formats[] = {
 	{ "json", "every figure with unit, n and interval, for scripts", ".json", json_write },
 	{ "csv", "metrics and functions, one row each", ".csv", csv_write },
 	{ "folded", "stacks of both sides, each below a frame with its name", ".folded", folded_write },
-	{ "difffolded", "stacks, before and after in two columns, for flamegraph.pl", ".folded", difffolded_write },
+	{ "difffolded", "stacks, before and after in two columns, for flamegraph.pl", ".folded",
+	  difffolded_write },
 	{ NULL, NULL, NULL, NULL },
 };

@@ -157,7 +157,8 @@ static int profile_of(const struct report_input *in, enum side s, const char *la
 
 static int profiles(const struct report_input *in, struct buf *out, struct err *err)
 {
-	const char *asked = in->facts ? in->facts->style : NULL, *layout = asked && style(asked) ? asked : "tree";
+	const char *asked = in->facts ? in->facts->style : NULL;
+	const char *layout = asked && style(asked) ? asked : "tree";
 	bool tree = !strcmp(layout, "tree");
 	const char *from = tree ? tree_start(in) : NULL;
 	enum side s;
@@ -227,8 +228,9 @@ static void limits(const struct report_input *in, struct buf *out)
 			 " caches, branch prediction or contention between cores. What the change does to the"
 			 " time on hardware has to be measured there.");
 	else if (vm && strcmp(accel(in), "kvm"))
-		add(out, "Measured in a QEMU guest; whether it ran under KVM or TCG was not recorded. Under TCG"
-			 " the figures would show instructions and paths, not caches or branch prediction.");
+		add(out, "Measured in a QEMU guest; whether it ran under KVM or TCG was not recorded. Under"
+			 " TCG the figures would show instructions and paths, not caches or branch"
+			 " prediction.");
 	if (exact)
 		add(out, "Time is the instruction clock (-icount shift=0, one CPU): one guest instruction is"
 			 " 1 ns, so times are instruction counts.");
@@ -294,7 +296,8 @@ static void block_values(const struct report_input *in, struct buf *out)
 
 	if (!in->cmp->n_metrics)
 		return;
-	s = figure_scale(m->unit, fmax(fabs(m->est.before.mean), fabs(m->est.after.mean)), m->est.diff / 1000);
+	s = figure_scale(m->unit, fmax(fabs(m->est.before.mean), fabs(m->est.after.mean)),
+			 fabs(m->est.diff) / 1000);
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct buf label = BUF_INIT, text = BUF_INIT;
 
@@ -322,8 +325,8 @@ static void setup_experiment(const struct report_input *in, struct buf *out)
 	labelled("kernel", e->kernel, out);
 	labelled("kab", e->kab_version, out);
 	if (in->facts && in->facts->module) {
-		buf_printf(&text, "%s, a livepatch that holds both variants behind a static key; loading it taints the"
-			   " kernel", in->facts->module);
+		buf_printf(&text, "%s, a livepatch that holds both variants behind a static key; loading it"
+			   " taints the kernel", in->facts->module);
 		labelled("module", buf_str(&text), out);
 		buf_clear(&text);
 	}

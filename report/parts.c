@@ -115,7 +115,7 @@ static void method(const struct report_input *in, const struct estimate *e, stru
 	if (parts_is_experiment(in))
 		buf_puts(out, ", interleaved in balanced random order");
 	if (e->sd_zero)
-		buf_puts(out, "; the blocks of a side repeat exactly, the interval is the resolution of the clock");
+		buf_puts(out, "; blocks of a side repeat exactly: the interval is the clock's resolution");
 }
 
 static void decided(const struct report_input *in, const struct metric *m, const struct scale *s,
@@ -164,14 +164,14 @@ static void too_few(const struct report_input *in, const struct metric *m, const
 	buf_puts(out, " before and ");
 	with_unit(out, e->after.mean, s, false);
 	if (!parts_is_experiment(in)) {
-		buf_puts(out, " after; these are single recordings, not interleaved blocks, so the difference has"
-			      " no interval.");
+		buf_puts(out, " after; these are single recordings, not interleaved blocks, so the difference"
+			      " has no interval.");
 		return;
 	}
 	buf_puts(out, " after, from ");
 	block_counts(e, out);
-	buf_printf(out, ". An interval needs at least %d complete blocks of each: run it again with --blocks %d or"
-		   " more.", BLOCKS_NEEDED, BLOCKS_NEEDED);
+	buf_printf(out, ". An interval needs at least %d complete blocks of each: run it again with"
+		   " --blocks %d or more.", BLOCKS_NEEDED, BLOCKS_NEEDED);
 }
 
 void parts_result(const struct report_input *in, struct buf *out)
@@ -182,7 +182,7 @@ void parts_result(const struct report_input *in, struct buf *out)
 	char *op;
 
 	if (!in->cmp->n_metrics) {
-		buf_puts(out, "No verdict: there are no timed blocks, only profiles; differences have no interval.");
+		buf_puts(out, "No verdict: there are profiles but no timed blocks, so no interval.");
 		return;
 	}
 	op = parts_operation(in);
@@ -265,7 +265,7 @@ void parts_native(const struct report_input *in, struct buf *out)
 		if (!m->native.n)
 			continue;
 		if (!n++)
-			buf_puts(out, "The untouched kernel (native), for the cost of routing through the module:");
+			buf_puts(out, "The untouched kernel (native), for the cost of the routing:");
 		buf_printf(out, "%s %s ", n == 1 ? "" : ",", m->name);
 		with_unit(out, m->native.mean, &s, false);
 		buf_putc(out, ' ');
@@ -360,8 +360,8 @@ void parts_metrics_caption(const struct report_input *in, struct buf *out)
 	e = &in->cmp->metrics[0].est;
 	op = parts_operation(in);
 	if (parts_is_experiment(in))
-		buf_printf(out, "Per %s, mean and standard deviation of a block (n %zu before, %zu after), change"
-			   " of the mean and its 95%% interval:", op, e->before.n, e->after.n);
+		buf_printf(out, "Per %s, mean and standard deviation of a block (n %zu before, %zu after),"
+			   " change of the mean and its 95%% interval:", op, e->before.n, e->after.n);
 	else
 		buf_printf(out, "Per %s, one recording a side:", op);
 	free(op);
@@ -558,7 +558,7 @@ void parts_functions_caption(const struct report_input *in, struct buf *out)
 	text = para_ascii(formula);
 	buf_printf(out, "Self cost of the functions that moved most: %s.", text);
 	if (interval)
-		buf_puts(out, " +- is half the 95% interval over blocks, of each function alone; ~ marks those"
-			      " that hold 0.");
+		buf_puts(out, " +- is half the 95% interval over blocks, of each function alone; ~ marks"
+			      " those that hold 0.");
 	free(text);
 }

@@ -173,7 +173,7 @@ static int show_tree(const struct show_input *in, struct buf *out, struct err *e
 
 			profile_free(x.profile);
 			text_escape(&name, in->from, strlen(in->from), false);
-			err_add(err, -ENOENT, "No sample has %s in its stack; the flat style lists what there is.",
+			err_add(err, -ENOENT, "No stack has %s in it; the flat style lists what there is.",
 				buf_str(&name));
 			buf_release(&name);
 			return -ENOENT;
@@ -411,9 +411,9 @@ static int show_folded(const struct show_input *in, struct buf *out, struct err 
 }
 
 const struct show_style show_styles[] = {
-	{ "tree", "call tree: function(share of its caller, samples/samples of the caller)", false, show_tree },
-	{ "flat", "self cost: per cent, command, object, [k] or [.] function, as in perf report", true, show_flat },
+	{ "tree", "call tree: function(share of caller samples/samples of caller)", false, show_tree },
+	{ "flat", "self cost: per cent, command, object, function, as in perf report", true, show_flat },
 	{ "oprofile", "self cost: samples, per cent, function, as in opreport", false, show_oprofile },
-	{ "folded", "one line a stack: frames joined by ';', samples; for flame graph tools", false, show_folded },
+	{ "folded", "one line a stack, for flame graph tools", false, show_folded },
 	{ NULL, NULL, false, NULL },
 };

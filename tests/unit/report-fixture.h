@@ -128,8 +128,9 @@ static inline void fixture_facts(struct fixture *f)
 		.id = 3, .state = EXP_COMPLETE, .case_name = "net-procfs", .target = "vm",
 		.command = "kab run net-procfs -t vm --exact --blocks 6",
 		.workload = "/run/kab/workload 20000 /proc/net/dev",
-		.kernel = "6.1.0-57-amd64", .kab_version = "0.1", .started = 1731214341, .finished = 1731214402,
-		.seed = 42, .blocks_planned = 6, .exact = true, .event = "cpu-clock", .freq_hz = 4000,
+		.kernel = "6.1.0-57-amd64", .kab_version = "0.1", .started = 1731214341,
+		.finished = 1731214402, .seed = 42, .blocks_planned = 6, .exact = true, .event = "cpu-clock",
+		.freq_hz = 4000,
 	};
 	machine_add(&f->machine, "cpu.model", "QEMU TCG CPU version 2.5+");
 	machine_add(&f->machine, "kernel.command_line",
