@@ -84,12 +84,18 @@ static void own_dir(char dir[PATH_MAX])
 		*slash = '\0';
 }
 
-static char *first_of(const char *dir, const char *const *forms, const char *name)
-{
-	for (; *forms; forms++) {
-		char *path = mem_printf("%s/%s/%s", dir, *forms, name);
+/* A place relative to the program; in a source tree a file beside what is sought tells it from a build folder. */
+struct place { const char *form, *witness; };
 
-		if (fs_exists(path))
+static char *first_of(const char *dir, const struct place *places, const char *name)
+{
+	for (; places->form; places++) {
+		char *path = mem_printf("%s/%s/%s", dir, places->form, name);
+		char *witness = mem_printf("%s/%s/%s", dir, places->form, places->witness);
+		bool found = fs_exists(path) && fs_exists(witness);
+
+		free(witness);
+		if (found)
 			return path;
 		free(path);
 	}
@@ -98,14 +104,16 @@ static char *first_of(const char *dir, const char *const *forms, const char *nam
 
 char *fs_shipped(const char *name, struct err *err)
 {
-	static const char *const forms[] = { ".", "../share/kab", "..", "../..", NULL };
+	static const struct place places[] = {
+		{ "../share/kab", "." }, { "..", "HACKING.md" }, { "../..", "HACKING.md" }, { NULL, NULL },
+	};
 	const char *data = getenv("KAB_DATA");
 	char dir[PATH_MAX], *path;
 
 	if (data && data[0])
 		return mem_printf("%s/%s", data, name);
 	own_dir(dir);
-	path = first_of(dir, forms, name);
+	path = first_of(dir, places, name);
 	if (!path)
 		err_add(err, -ENOENT, "The folder \"%s\" that comes with kab is neither beside the program in %s nor in "
 			"../share/kab; set KAB_DATA to the folder that holds it.", name, dir);
@@ -114,11 +122,11 @@ char *fs_shipped(const char *name, struct err *err)
 
 char *fs_program(const char *name, struct err *err)
 {
-	static const char *const forms[] = { "build", ".", "../libexec/kab", NULL };
+	static const struct place places[] = { { ".", "." }, { "../libexec/kab", "." }, { "..", "." }, { NULL, NULL } };
 	char dir[PATH_MAX], *path;
 
 	own_dir(dir);
-	path = first_of(dir, forms, name);
+	path = first_of(dir, places, name);
 	if (!path)
 		err_add(err, -ENOENT, "The program %s that comes with kab is not beside it in %s; run make, or make install.",
 			name, dir);
