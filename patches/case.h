@@ -21,8 +21,8 @@ struct patch_case {
 	char *workload_source;		/* file in dir, compiled statically for the target */
 	char **workload_args; size_t n_workload_args;	/* "{ops}" is replaced by the operations of a block */
 	unsigned ops_per_block;		/* default: a block of a few tenths of a second on the lab */
-	char **setup;	size_t n_setup;	/* commands (busybox sh -c) run once on the target before anything, e.g. traffic on lo */
-	char **check;	size_t n_check;	/* commands whose output must be byte-equal under native, before and after */
+	char **setup;	size_t n_setup;	/* commands (sh -c) run once on the target before anything: traffic on lo */
+	char **check;	size_t n_check;	/* commands whose output must be equal under native, before and after */
 };
 
 void case_release(struct patch_case *c);
