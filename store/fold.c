@@ -58,7 +58,7 @@ static uint32_t name_number(struct store_forest *f, sqlite3_stmt *st, int column
 static sqlite3_stmt *rows_behind(struct store *s, enum store_query q, const char *sql, const int64_t *ids, size_t n,
 				 struct err *err)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 
 	if (store_stmt(s, q, sql, &st, err))
 		return NULL;
@@ -69,7 +69,7 @@ static sqlite3_stmt *rows_behind(struct store *s, enum store_query q, const char
 static int load_symbols(struct store *s, struct err *err)
 {
 	struct store_forest *f = &s->forest;
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc;
 
 	st = rows_behind(s, Q_SYMBOLS_FROM, "SELECT id, name, dso, kind FROM symbol WHERE id > ? ORDER BY id",
@@ -93,7 +93,7 @@ static int load_symbols(struct store *s, struct err *err)
 static int load_stacks(struct store *s, struct err *err)
 {
 	struct store_forest *f = &s->forest;
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc;
 
 	st = rows_behind(s, Q_STACKS_FROM, "SELECT id, parent, symbol FROM stack WHERE id > ? ORDER BY id",
@@ -181,7 +181,7 @@ static uint32_t mark_below(struct fold *f, uint32_t parent, const char *name)
 static int enter_thread(struct fold *f, int64_t run, int64_t thread, struct err *err)
 {
 	const char *comm;
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = store_stmt(f->s, Q_THREAD_COMM, "SELECT comm FROM thread WHERE id = ? AND run = ?", &st, err);
 
 	if (rc)
@@ -203,7 +203,7 @@ static int fold_run(struct fold *f, int64_t run, struct err *err)
 {
 	const struct store_forest *forest = &f->s->forest;
 	int64_t in_hand = -1;
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = store_stmt(f->s, Q_SAMPLES, "SELECT thread, stack, count, period FROM sample"
 			    " WHERE run = ? AND event = ? ORDER BY thread, stack", &st, err);
 

@@ -173,7 +173,7 @@ int store_stack_child(struct store *s, int64_t parent, int64_t symbol, int64_t *
 
 int store_event(struct store *s, int64_t run, uint32_t index, const char *name, const char *unit, struct err *err)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = store_begin(s, err);
 
 	if (!rc)
@@ -189,26 +189,47 @@ int store_event(struct store *s, int64_t run, uint32_t index, const char *name, 
 
 /* --- samples --- */
 
+static int by_key(const void *a, const void *b, void *keys)
+{
+	const struct map_entry *e = keys;
+	const struct fold_key *x = e[*(const uint32_t *)a].key, *y = e[*(const uint32_t *)b].key;
+
+	if (x->run != y->run)
+		return x->run < y->run ? -1 : 1;
+	if (x->event != y->event)
+		return x->event < y->event ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+/* In the order of the table, so that neighbours fall on the same page. */
 static int write_folded(struct store *s, struct err *err)
 {
 	struct store_pending *p = &s->pending;
-	sqlite3_stmt *st;
+	uint32_t n = p->keys.n, *order = mem_calloc(n, sizeof(*order));
+	sqlite3_stmt *st = NULL;
 	int rc;
 
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	qsort_r(order, n, sizeof(*order), by_key, p->keys.entries);
 	rc = store_stmt(s, Q_SAMPLE_ADD, "INSERT INTO sample (run, event, thread, stack, count, period)"
 			" VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
 			" count = count + excluded.count, period = period + excluded.period", &st, err);
-	for (uint32_t i = 0; i < p->keys.n && !rc; i++) {
-		const struct fold_key *k = p->keys.entries[i].key;
+	for (uint32_t i = 0; i < n && !rc; i++) {
+		const struct fold_key *k = p->keys.entries[order[i]].key;
+		const struct store_sum *sum = &p->sums.v[order[i]];
 
 		sqlite3_bind_int64(st, 1, k->run);
 		sqlite3_bind_int64(st, 2, k->event);
 		sqlite3_bind_int64(st, 3, k->thread);
 		sqlite3_bind_int64(st, 4, k->stack);
-		sqlite3_bind_double(st, 5, p->sums.v[i].count);
-		sqlite3_bind_double(st, 6, p->sums.v[i].period);
+		sqlite3_bind_double(st, 5, sum->count);
+		sqlite3_bind_double(st, 6, sum->period);
 		rc = store_exec(s, st, err);
 	}
+	free(order);
 	map_release(&p->keys);
 	p->sums.n = 0;
 	return rc;
@@ -220,7 +241,7 @@ static int write_chunk(struct store *s, struct err *err)
 	struct store_pending *p = &s->pending;
 	uint64_t first = UINT64_MAX, last = 0;
 	struct buf data = BUF_INIT;
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc;
 
 	for (size_t i = 0; i < p->raw.n; i++) {

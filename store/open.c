@@ -40,39 +40,34 @@ static char *folder_of(const char *path)
 /* Says what the kernel knows about the path and the right to it. */
 static int look_at(const char *path, enum store_mode mode, struct err *err)
 {
-	struct stat st;
+	bool write = mode == STORE_WRITE;
+	struct stat st = { 0 };
 	char *dir;
 	int rc = 0;
 
 	if (!path[0])
 		return err_add(err, -EINVAL, "The name of the session file is empty; name one with -s FILE.");
-	if (stat(path, &st)) {
-		rc = -errno;
-		if (rc != -ENOENT)
-			return err_add(err, rc, "Cannot open the session file %s: %s.", path, strerror(-rc));
-		if (mode == STORE_READ)
-			return err_add(err, rc, "There is no session file %s yet; kab run, kab record or kab import makes "
-				       "one, and -s FILE names another.", path);
-	} else if (S_ISDIR(st.st_mode)) {
+	if (stat(path, &st) && errno != ENOENT)
+		return err_add(err, -errno, "Cannot open the session file %s: %s; name another with -s FILE.", path,
+			       strerror(errno));
+	if (!st.st_mode && !write)
+		return err_add(err, -ENOENT, "There is no session file %s yet; kab run, kab record and kab import make one, "
+			       "-s FILE names another.", path);
+	if (S_ISDIR(st.st_mode))
 		return err_add(err, -EISDIR, "%s is a folder; name a file in it with -s FILE.", path);
-	} else if (!S_ISREG(st.st_mode)) {
+	if (st.st_mode && !S_ISREG(st.st_mode))
 		return err_add(err, -EINVAL, "%s is not a regular file; name one with -s FILE.", path);
-	} else if (faccessat(AT_FDCWD, path, mode == STORE_WRITE ? R_OK | W_OK : R_OK, AT_EACCESS)) {
-		rc = -errno;
-		return err_add(err, rc, "Cannot %s the session file %s: %s; change its permissions, or name another with "
-			       "-s FILE.", mode == STORE_WRITE ? "write" : "read", path, strerror(-rc));
-	} else if (st.st_size == 0 && mode == STORE_READ) {
-		return err_add(err, -EINVAL, "The session file %s is empty: nothing was recorded into it; kab run or kab "
-			       "record does.", path);
-	}
-	if (mode == STORE_READ)
+	if (st.st_mode && faccessat(AT_FDCWD, path, write ? R_OK | W_OK : R_OK, AT_EACCESS))
+		return err_add(err, -errno, "Cannot %s the session file %s: %s; change its permissions, or name another with "
+			       "-s FILE.", write ? "write" : "read", path, strerror(errno));
+	if (!st.st_size && !write)
+		return err_add(err, -EINVAL, "The session file %s is empty; kab run and kab record write into it.", path);
+	if (!write)
 		return 0;
 	dir = folder_of(path);		/* the write-ahead log is made beside the file */
-	if (faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS)) {
-		rc = -errno;
-		err_add(err, rc, "Cannot write the session file %s: its folder %s: %s; make the folder writable, or name "
-			"a file elsewhere with -s FILE.", path, dir, strerror(-rc));
-	}
+	if (faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS))
+		rc = err_add(err, -errno, "Cannot write the session file %s in the folder %s: %s; make that folder writable, "
+			     "or name a file elsewhere with -s FILE.", path, dir, strerror(errno));
 	free(dir);
 	return rc;
 }
@@ -140,8 +135,8 @@ static int connect_to(struct store *s, bool immutable, struct err *err)
 	if (rc == SQLITE_OK)
 		rc = sqlite3_busy_timeout(s->db, BUSY_MS);
 	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(s->db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;",
-				  NULL, NULL, NULL);
+		rc = sqlite3_exec(s->db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;"
+				  "PRAGMA cache_size = -65536", NULL, NULL, NULL);
 	return rc == SQLITE_OK ? 0 : store_sql_err(s, "open", err);
 }
 
@@ -370,7 +365,7 @@ int store_check(struct store *s, struct err *err)
 
 int64_t store_data_version(struct store *s)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int64_t version = 0;
 
 	if (store_stmt(s, Q_DATA_VERSION, "PRAGMA data_version", &st, NULL) || store_row(s, st, NULL) != 1)

@@ -76,7 +76,7 @@ int store_raw(struct store *s, int64_t run, int (*fn)(void *ctx, const struct st
 	      struct err *err)
 {
 	struct window w = { .fn = fn, .ctx = ctx };
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = store_flush(s, err);
 
 	if (!rc)
@@ -109,7 +109,7 @@ void store_thread_row_release(struct store_thread_row *t)
 int store_threads(struct store *s, int64_t run, struct store_thread_row **v, size_t *n, struct err *err)
 {
 	VEC(struct store_thread_row) all = { 0 };
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = store_flush(s, err);
 
 	*v = NULL;

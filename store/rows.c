@@ -164,7 +164,7 @@ static int read_field(struct store *s, sqlite3_stmt *st, int i, const struct fie
 
 static int next_id(struct store *s, int64_t *id, struct err *err)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = store_stmt(s, Q_SEQUENCE_NEXT, "UPDATE sequence SET last = last + 1", &st, err);
 
 	if (!rc)
@@ -188,7 +188,7 @@ static int next_id(struct store *s, int64_t *id, struct err *err)
 static int ensure_writer(struct store *s, struct err *err)
 {
 	struct store_writer w;
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc;
 
 	if (s->writer)
@@ -211,7 +211,7 @@ static int ensure_writer(struct store *s, struct err *err)
 static int add_row(struct store *s, const struct table *t, void *object, struct err *err)
 {
 	struct buf sql = BUF_INIT;
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int64_t id = 0;
 	size_t i;
 	int rc = store_begin(s, err);
@@ -248,7 +248,7 @@ static int add_row(struct store *s, const struct table *t, void *object, struct 
 static int set_row(struct store *s, const struct table *t, const void *object, struct err *err)
 {
 	struct buf sql = BUF_INIT;
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int64_t id;
 	size_t i;
 	int rc = store_begin(s, err);
@@ -419,7 +419,7 @@ static int read_one(struct store *s, sqlite3_stmt *st, const struct table *t, in
 int store_experiments(struct store *s, struct experiment **v, size_t *n, struct err *err)
 {
 	VEC(struct experiment) all = { 0 };
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = select_rows(s, &experiments, Q_EXPERIMENT_ALL, "ORDER BY t.id DESC", &st, err);
 
 	*v = NULL;
@@ -445,7 +445,7 @@ int store_experiments(struct store *s, struct experiment **v, size_t *n, struct 
 
 int store_experiment(struct store *s, int64_t id, struct experiment *e, struct err *err)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = select_rows(s, &experiments, Q_EXPERIMENT_ONE, "WHERE t.id = ?", &st, err);
 
 	memset(e, 0, sizeof(*e));
@@ -461,7 +461,7 @@ int store_experiment(struct store *s, int64_t id, struct experiment *e, struct e
 int store_runs(struct store *s, int64_t experiment, struct run **v, size_t *n, struct err *err)
 {
 	VEC(struct run) all = { 0 };
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc;
 
 	*v = NULL;
@@ -493,7 +493,7 @@ int store_runs(struct store *s, int64_t experiment, struct run **v, size_t *n, s
 
 int store_run(struct store *s, int64_t id, struct run *r, struct err *err)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = select_rows(s, &runs, Q_RUN_ONE, "WHERE t.id = ?", &st, err);
 
 	memset(r, 0, sizeof(*r));
@@ -510,7 +510,7 @@ int store_run(struct store *s, int64_t id, struct run *r, struct err *err)
 
 int store_machine(struct store *s, int64_t id, struct machine *m, struct err *err)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = store_stmt(s, Q_FACTS, "SELECT key, value FROM fact WHERE machine = ? ORDER BY position", &st, err);
 
 	memset(m, 0, sizeof(*m));
@@ -547,7 +547,7 @@ static bool same_facts(const struct machine *a, const struct machine *b)
 static int find_machine(struct store *s, const struct machine *m, int64_t *id, struct err *err)
 {
 	VEC(int64_t) ids = { 0 };
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = store_stmt(s, Q_MACHINES, "SELECT id FROM machine WHERE facts = ? ORDER BY id", &st, err);
 
 	*id = 0;
@@ -571,7 +571,7 @@ static int find_machine(struct store *s, const struct machine *m, int64_t *id, s
 
 int store_machine_add(struct store *s, struct machine *m, struct err *err)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int64_t id;
 	int rc = store_begin(s, err);
 
@@ -608,7 +608,7 @@ int store_machine_add(struct store *s, struct machine *m, struct err *err)
 
 int store_metric_add(struct store *s, int64_t run, const char *name, const char *unit, double value, struct err *err)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = store_begin(s, err);
 
 	if (!rc)
@@ -625,7 +625,7 @@ int store_metric_add(struct store *s, int64_t run, const char *name, const char 
 int store_metrics(struct store *s, int64_t run, struct store_metric **v, size_t *n, struct err *err)
 {
 	VEC(struct store_metric) all = { 0 };
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = store_stmt(s, Q_METRICS, "SELECT name, unit, value FROM metric WHERE run = ? ORDER BY id", &st, err);
 
 	*v = NULL;
@@ -660,7 +660,7 @@ void store_metric_release(struct store_metric *m)
 
 int store_text_add(struct store *s, int64_t run, const char *kind, const char *text, struct err *err)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = store_begin(s, err);
 
 	if (!rc)
@@ -675,7 +675,7 @@ int store_text_add(struct store *s, int64_t run, const char *kind, const char *t
 
 int store_text(struct store *s, int64_t run, const char *kind, struct buf *out, struct err *err)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = store_stmt(s, Q_TEXT, "SELECT text FROM run_text WHERE run = ? AND kind = ? ORDER BY id", &st, err);
 
 	if (rc)

@@ -29,6 +29,7 @@ _Static_assert(FRAME_KERNEL == 0 && FRAME_MODULE == 1 && FRAME_USER == 2 && FRAM
  * its parent, so that one pass in order of id meets parents first. Counts and
  * periods are REAL because imported profiles carry fractions; whole numbers
  * are stored as integers all the same. Unsigned 64-bit values keep their bits.
+ * An event needs no row to be sampled: the row only names it.
  */
 static const char *const migrations[STORE_VERSION] = {
 	"CREATE TABLE sequence (last INTEGER NOT NULL) STRICT;"
@@ -98,8 +99,7 @@ static const char *const migrations[STORE_VERSION] = {
 	"CREATE TABLE sample ("
 	" run INTEGER NOT NULL REFERENCES run (id), event INTEGER NOT NULL,"
 	" thread INTEGER NOT NULL REFERENCES thread (id), stack INTEGER NOT NULL REFERENCES stack (id),"
-	" count REAL NOT NULL, period REAL NOT NULL, PRIMARY KEY (run, event, thread, stack),"
-	" FOREIGN KEY (run, event) REFERENCES event (run, position)"
+	" count REAL NOT NULL, period REAL NOT NULL, PRIMARY KEY (run, event, thread, stack)"
 	") STRICT, WITHOUT ROWID;"
 
 	"CREATE TABLE chunk ("

@@ -174,7 +174,7 @@ void store_abort(struct store *s, int code, const struct err *why)
 
 int store_begin(struct store *s, struct err *err)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc;
 
 	if (s->failed)
@@ -200,7 +200,7 @@ int store_begin(struct store *s, struct err *err)
 
 int store_commit(struct store *s, struct err *err)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = store_flush(s, err);
 
 	if (rc || !s->in_tx)
