@@ -11,7 +11,8 @@
 
 /* --- figures --- */
 
-static void check_figure(const char *unit, double magnitude, double fine, double v, bool sign, const char *want)
+static void check_figure(const char *unit, double magnitude, double fine, double v, bool sign,
+			 const char *want)
 {
 	struct scale s = figure_scale(unit, magnitude, fine);
 	struct buf b = BUF_INIT;
@@ -71,7 +72,7 @@ static void test_percent(void **state)
 
 static void test_exact(void **state)
 {
-	static const double v[] = { 0, -0.0, 1, 0.1, 1.0 / 3, 14071.497999999998, 1e300, 9007199254740993.0, -2.5 };
+	static const double v[] = { 0, -0.0, 1, 0.1, 1.0 / 3, 14071.497999999998, 1e300, 0x1p53, -2.5 };
 	struct buf b = BUF_INIT;
 	size_t i;
 
@@ -91,7 +92,9 @@ static void test_exact(void **state)
 
 static void test_table(void **state)
 {
-	static const struct table_col cols[] = { { "n", TABLE_RIGHT }, { "name", TABLE_FLEX }, { "x", TABLE_TIGHT } };
+	static const struct table_col cols[] = {
+		{ "n", TABLE_RIGHT }, { "name", TABLE_FLEX }, { "x", TABLE_TIGHT },
+	};
 	struct buf out = BUF_INIT;
 	struct table t;
 
@@ -139,7 +142,8 @@ static void test_show(void **state)
 	const struct profile *p = f->cmp->side[BEFORE];
 
 	show(f, "tree", "show-tree.txt", (struct show_input){ .profile = p, .min_share = 0.5 });
-	show(f, "tree", "show-tree-from.txt", (struct show_input){ .profile = p, .from = "dev_seq_show", .max_depth = 3 });
+	show(f, "tree", "show-tree-from.txt",
+	     (struct show_input){ .profile = p, .from = "dev_seq_show", .max_depth = 3 });
 	show(f, "flat", "show-flat.txt", (struct show_input){ .profile = p, .min_share = 0.5 });
 	show(f, "oprofile", "show-oprofile.txt", (struct show_input){ .profile = p, .max_rows = 6 });
 	show(f, "folded", "show-folded.txt", (struct show_input){ .profile = p, .min_share = 50 });
@@ -387,16 +391,18 @@ static void test_json_agrees(void **state)
 	root = json_loadb(out.data, out.len, 0, &jerr);
 	assert_non_null(root);
 	wall = json_array_get(json_object_get(root, "metrics"), 0);
-	assert_int_equal(json_unpack(wall, "{s:{s:F, s:s, s:i, s:[F]}, s:{s:[FF]}, s:s}", "before", "value", &mean,
-				     "unit", &unit, "n", &n, "blocks", &block, "difference", "interval", &lo, &hi,
-				     "verdict", &verdict), 0);
+	assert_int_equal(json_unpack(wall, "{s:{s:F, s:s, s:i, s:[F]}, s:{s:[FF]}, s:s}", "before", "value",
+				     &mean, "unit", &unit, "n", &n, "blocks", &block, "difference",
+				     "interval", &lo, &hi, "verdict", &verdict),
+			 0);
 	assert_true(mean == m->est.before.mean);
 	assert_true(lo == m->est.lo && hi == m->est.hi);
 	assert_true(block == m->values[VARIANT_BEFORE][0]);
 	assert_int_equal(n, 6);
 	assert_string_equal(unit, "ns/op");
 	assert_string_equal(verdict, "faster");
-	assert_int_equal(json_array_size(json_object_get(json_object_get(root, "profile"), "functions")), f->cmp->n_flat);
+	assert_int_equal(json_array_size(json_object_get(json_object_get(root, "profile"), "functions")),
+			 f->cmp->n_flat);
 	json_decref(root);
 	buf_release(&out);
 }
@@ -410,8 +416,9 @@ static void test_csv_agrees(void **state)
 	double before, after;
 
 	assert_int_equal(report_formats[2].write(&f->in, &out, &err), 0);
-	assert_int_equal(sscanf(strstr(buf_str(&out), "metric,\"wall time\""), "metric,\"wall time\",,\"ns/op\",6,%lf,%*f,6,%lf",
-				&before, &after), 2);
+	assert_int_equal(sscanf(strstr(buf_str(&out), "metric,\"wall time\""),
+				"metric,\"wall time\",,\"ns/op\",6,%lf,%*f,6,%lf", &before, &after),
+			 2);
 	assert_true(before == f->cmp->metrics[0].est.before.mean);
 	assert_true(after == f->cmp->metrics[0].est.after.mean);
 	buf_release(&out);
