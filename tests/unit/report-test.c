@@ -137,7 +137,8 @@ static void check_para(struct para_opts o, const char *text, const char *want)
 
 static void test_para(void **state)
 {
-	struct para_opts flush = { 0 }, hanging = { .first = 2, .rest = 4 }, shell = { .rest = 4, .shell = true };
+	struct para_opts flush = { 0 }, hanging = { .first = 2, .rest = 4 };
+	struct para_opts shell = { .rest = 4, .shell = true };
 
 	(void)state;
 	check_para(flush, "", "");
@@ -568,7 +569,7 @@ static void test_claims(void **state)
 	assert_null(claims_metric(f->cmp, &f->claims[2]));
 	f->claims[2] = (struct claim){ .metric = (char *)"user time", .unit = (char *)"ms/op" };
 	assert_string_equal(claims_metric(f->cmp, &f->claims[2])->name, "user time");
-	f->claims[2] = (struct claim){ .metric = (char *)"packets", .unit = (char *)"packets/s", .before = NAN };
+	f->claims[2] = (struct claim){ .metric = (char *)"packets", .unit = (char *)"packets/s" };
 	assert_null(claims_metric(f->cmp, &f->claims[2]));
 	assert_true(fabs(claims_change(&f->claims[0]) + 0.0521) < 0.0001);
 	assert_true(isnan(claims_change(&f->claims[2])));
