@@ -10,6 +10,18 @@
 #include "report/para.h"
 #include "report/table.h"
 
+static void test_golden_bites(void **state)
+{
+	(void)state;
+	assert_null(differs("a 1.00000000001,x", "a 1,x"));
+	assert_null(differs("-0.5e3;", "-500;"));
+	assert_non_null(differs("a 1.0001", "a 1"));
+	assert_non_null(differs("a 1", "a -1"));
+	assert_non_null(differs("a 1 ", "a 1"));
+	assert_non_null(differs("a", "b"));
+	assert_non_null(differs("x10", "x1"));
+}
+
 /* --- figures --- */
 
 static void check_figure(const char *unit, double magnitude, double fine, double v, bool sign,
@@ -578,6 +590,7 @@ static void test_claims(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_golden_bites),
 		cmocka_unit_test(test_figures),
 		cmocka_unit_test(test_percent),
 		cmocka_unit_test(test_exact),
