@@ -23,7 +23,7 @@ static const struct column columns[] = {
 	[COL_COUNT_B] = { "samples before", 14, 14, 9, true },
 	[COL_COUNT_A] = { "samples after", 13, 13, 10, true },
 	[COL_NAME]    = { "function",	20, 60, 0, false },
-	[COL_DSO]     = { "where",	12, 40, 8, false },
+	[COL_DSO]     = { "where",	18, 40, 8, false },
 };
 
 static bool shown(const struct tui *t, size_t column)
@@ -57,20 +57,20 @@ static enum style cell(const struct tui *t, const struct view *v, size_t i, size
 		return STYLE_TEXT;
 	case COL_SELF:
 	case COL_SELF_B:
-		figures_put(f, figures_side(f, r->self, BEFORE), false, out);
+		figures_put_side(f, r->self, BEFORE, out);
 		return STYLE_TEXT;
 	case COL_SELF_A:
-		figures_put(f, figures_side(f, r->self, AFTER), false, out);
+		figures_put_side(f, r->self, AFTER, out);
 		return STYLE_TEXT;
 	case COL_DIFF:
 		figures_put(f, diff, true, out);
 		return diff < 0 ? STYLE_LESS : diff > 0 ? STYLE_MORE : STYLE_DIM;
 	case COL_TOTAL:
 	case COL_TOTAL_B:
-		figures_put(f, figures_side(f, r->total, BEFORE), false, out);
+		figures_put_side(f, r->total, BEFORE, out);
 		return STYLE_DIM;
 	case COL_TOTAL_A:
-		figures_put(f, figures_side(f, r->total, AFTER), false, out);
+		figures_put_side(f, r->total, AFTER, out);
 		return STYLE_DIM;
 	case COL_COUNT:
 	case COL_COUNT_B:

@@ -61,6 +61,18 @@ void tui_name(const struct tui *t, struct buf *out, const char *name)
 	text_escape(out, name, strnlen(name, 2000), !t->screen.utf8);
 }
 
+void tui_put_frame(const struct tui *t, uint32_t node, struct buf *out)
+{
+	const struct symbol *sym = diff_symbol(t->data.diff, node);
+
+	tui_name(t, out, sym->name);
+	buf_puts(out, "  ");
+	tui_name(t, out, sym->dso);
+	if (t->data.single)
+		return;
+	buf_puts(out, diff_gone(t->data.diff, node) ? "  only before" : diff_new(t->data.diff, node) ? "  only after" : "");
+}
+
 struct ink tui_ink(const struct tui *t, enum style style)
 {
 	return palette_style(style, t->screen.colours);
@@ -94,6 +106,7 @@ bool tui_select_symbol(struct tui *t, uint32_t symbol)
 	if (best == NODE_NONE)
 		return false;
 	t->node = best;
+	t->chosen = true;
 	return true;
 }
 
@@ -142,6 +155,7 @@ static const char *need_sentence(enum need need)
 static void forget_selection(struct tui *t)
 {
 	t->node = NODE_ROOT;
+	t->chosen = false;
 	t->zoom.n = 0;
 }
 
@@ -269,8 +283,10 @@ static unsigned back(struct tui *t)
 static void moved(struct tui *t, struct view *v)
 {
 	list_settle(&v->list);
-	if (v->ops->selected && tui_needs_met(t, view_rows[t->current].needs))
-		v->ops->selected(t, v);
+	if (!v->ops->selected || !tui_needs_met(t, view_rows[t->current].needs))
+		return;
+	t->chosen = true;
+	v->ops->selected(t, v);
 }
 
 unsigned tui_find_node(struct tui *t, int direction)
@@ -282,6 +298,7 @@ unsigned tui_find_node(struct tui *t, int direction)
 		node = direction < 0 ? (t->node + n - i % n) % n : (t->node + i) % n;
 		if (tui_matches(t, diff_symbol(d, node)->name)) {
 			t->node = node;
+			t->chosen = true;
 			return REACT_DRAW;
 		}
 	}

@@ -87,6 +87,7 @@ struct tui {
 
 	/* One selection, one zoom and one search for all views of a comparison. */
 	uint32_t node;			/* of data.diff */
+	bool chosen;			/* the user moved it; else views start where it suits them */
 	VEC(uint32_t) zoom;		/* the last one fills the width; empty: the root */
 	char search[256];		/* "" when there is none */
 
@@ -114,6 +115,8 @@ bool tui_select_symbol(struct tui *t, uint32_t symbol);
 /* Selects the next frame whose name matches the search: direction -1, 0 (from here on), 1. */
 unsigned tui_find_node(struct tui *t, int direction);
 bool tui_matches(const struct tui *t, const char *name);	/* the search, on raw names */
+/* "name  where" of a frame. */
+void tui_put_frame(const struct tui *t, uint32_t node, struct buf *out);
 /* Escaped for this terminal. */
 void tui_name(const struct tui *t, struct buf *out, const char *name);
 struct ink tui_ink(const struct tui *t, enum style style);

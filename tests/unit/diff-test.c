@@ -13,6 +13,7 @@
 
 #include "profile/diff.h"
 #include "tests/unit/folded.h"
+#include "tests/unit/near.h"
 
 #define DEEP 100000
 
@@ -110,16 +111,16 @@ static void test_per_operation_truth(void **state)
 	(void)state;
 	assert_true(change(d, "m;a", NORM_OP) == 0);
 	assert_true(change(d, "m;b", NORM_OP) == 0);
-	assert_float_equal(change(d, "m;hot", NORM_OP), -400. / 700, 1e-12);
+	assert_near(change(d, "m;hot", NORM_OP), -400. / 700, 1e-12);
 	/* As shares of the whole they do, which is why that is not what is shown first. */
-	assert_float_equal(change(d, "m;a", NORM_SHARE), 50 - 30, 1e-9);
+	assert_near(change(d, "m;a", NORM_SHARE), 50 - 30, 1e-9);
 	diff_free(d);
 
 	/* Twice the operations in the after blocks: still no change of a. */
 	d = diff_of("m;hot 500\nm;a 300\nm;b 200", "m;hot 200\nm;a 600\nm;b 400", 100, 200);
 	assert_true(change(d, "m;a", NORM_OP) == 0);
 	assert_true(change(d, "m;b", NORM_OP) == 0);
-	assert_float_equal(change(d, "m;hot", NORM_OP), -4, 1e-12);
+	assert_near(change(d, "m;hot", NORM_OP), -4, 1e-12);
 	diff_free(d);
 }
 
@@ -129,9 +130,9 @@ static void test_fractions_are_kept(void **state)
 	struct diff *d = diff_of("a;x 1\na;y 1\na;z 98", "a;x 1\na;z 49", 100, 50);
 
 	(void)state;
-	assert_float_equal(shown(d, at(d, "a;y"), BEFORE, NORM_OP), 0.01, 1e-15);
-	assert_float_equal(shown(d, at(d, "a;x"), BEFORE, NORM_OP), 0.01, 1e-15);
-	assert_float_equal(shown(d, at(d, "a;x"), AFTER, NORM_OP), 0.02, 1e-15);
+	assert_near(shown(d, at(d, "a;y"), BEFORE, NORM_OP), 0.01, 1e-15);
+	assert_near(shown(d, at(d, "a;x"), BEFORE, NORM_OP), 0.01, 1e-15);
+	assert_near(shown(d, at(d, "a;x"), AFTER, NORM_OP), 0.02, 1e-15);
 	assert_true(change(d, "a;z", NORM_OP) == 0);
 	assert_false(diff_new(d, at(d, "a;x")));
 	diff_free(d);
@@ -287,13 +288,13 @@ static void test_scales(void **state)
 	struct diff *d = diff_of("a 10", "a 40", 5, 10);
 
 	(void)state;
-	assert_float_equal(norm_scale(d, NORM_OP, BEFORE, COUNT), 0.2, 1e-15);
-	assert_float_equal(norm_scale(d, NORM_OP, AFTER, PERIOD), 0.1, 1e-15);
-	assert_float_equal(norm_scale(d, NORM_TIME, BEFORE, COUNT), 1, 1e-15);
-	assert_float_equal(norm_scale(d, NORM_TIME, AFTER, COUNT), 0.5, 1e-15);
-	assert_float_equal(norm_scale(d, NORM_SHARE, BEFORE, COUNT), 10, 1e-12);
-	assert_float_equal(norm_scale(d, NORM_SHARE, AFTER, PERIOD) * 40 * FOLDED_PERIOD, 100, 1e-12);
-	assert_float_equal(norm_scale(d, NORM_RAW, AFTER, PERIOD), 1, 0);
+	assert_near(norm_scale(d, NORM_OP, BEFORE, COUNT), 0.2, 1e-15);
+	assert_near(norm_scale(d, NORM_OP, AFTER, PERIOD), 0.1, 1e-15);
+	assert_near(norm_scale(d, NORM_TIME, BEFORE, COUNT), 1, 1e-15);
+	assert_near(norm_scale(d, NORM_TIME, AFTER, COUNT), 0.5, 1e-15);
+	assert_near(norm_scale(d, NORM_SHARE, BEFORE, COUNT), 10, 1e-12);
+	assert_near(norm_scale(d, NORM_SHARE, AFTER, PERIOD) * 40 * FOLDED_PERIOD, 100, 1e-12);
+	assert_near(norm_scale(d, NORM_RAW, AFTER, PERIOD), 1, 0);
 	diff_free(d);
 }
 
