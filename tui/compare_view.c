@@ -17,7 +17,7 @@ static const struct column columns[] = {
 	[COL_REL]      = { "",		 8,  8, 4, true },
 	[COL_INTERVAL] = { "95 % interval", 20, 22, 6, true },
 	[COL_RANK]     = { "rank",	 7,  7, 7, true },
-	[COL_NAME]     = { "function",	18, 60, 0, false },
+	[COL_NAME]     = { "function",	26, 60, 0, false },
 	[COL_DSO]      = { "where",	18, 40, 8, false },
 };
 
@@ -96,7 +96,7 @@ static enum style cell(const struct tui *t, const struct view *v, size_t i, size
 		put_rank(r->rank[AFTER], out);
 		return STYLE_TEXT;
 	case COL_NAME:
-		tui_name(t, out, sym->name);
+		tui_symbol(t, out, sym);
 		return STYLE_TEXT;
 	default:
 		tui_name(t, out, sym->dso);

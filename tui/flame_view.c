@@ -165,7 +165,7 @@ static void put_label(const struct tui *t, uint32_t node, struct buf *out)
 	/* Told by glyph as well as by place: the other graph has no such frame. */
 	if (!t->data.single && node != NODE_ROOT)
 		buf_puts(out, diff_gone(d, node) ? "-" : diff_new(d, node) ? "+" : "");
-	tui_name(t, out, diff_symbol(d, node)->name);
+	tui_symbol(t, out, diff_symbol(d, node));
 }
 
 static void draw_graph(struct tui *t, struct state *s, enum side side, struct area a)
@@ -215,13 +215,6 @@ static void put_cost(const struct state *s, const double raw[SIDES][MEASURES], s
 	}
 }
 
-static double share(const struct diff *d, uint32_t node, enum side s, enum measure m)
-{
-	double all = d->nodes[NODE_ROOT].total[s][m];
-
-	return all != 0 ? 100 * d->nodes[node].total[s][m] / all : 0;
-}
-
 static void put_side(const struct state *s, const double raw[SIDES][MEASURES], struct buf *out)
 {
 	figures_put(&s->figures, figures_side(&s->figures, raw, BEFORE), false, out);
@@ -231,18 +224,17 @@ static void put_side(const struct state *s, const double raw[SIDES][MEASURES], s
 /* What the selected frame costs: with all it calls, and where there is a second line, itself. */
 static void draw_info(struct tui *t, const struct state *s, struct area a)
 {
-	const struct diff *d = t->data.diff;
-	const struct diff_node *n = &d->nodes[t->node];
+	const struct diff_node *n = &t->data.diff->nodes[t->node];
 	double diff = figures_diff(&s->figures, n->total);
 	struct buf text = BUF_INIT;
 
 	if (t->data.single) {
 		put_side(s, n->total, &text);
-		buf_printf(&text, "  %.2f %% of all", share(d, t->node, BEFORE, s->figures.measure));
+		buf_printf(&text, "  %.2f %% of all", tui_share(t, t->node, BEFORE));
 	} else {
 		put_cost(s, n->total, &text);
-		buf_printf(&text, "  %.2f -> %.2f %% of all", share(d, t->node, BEFORE, s->figures.measure),
-			   share(d, t->node, AFTER, s->figures.measure));
+		buf_printf(&text, "  %.2f -> %.2f %% of all", tui_share(t, t->node, BEFORE),
+			   tui_share(t, t->node, AFTER));
 	}
 	screen_words(&t->screen, a.y, a.x, a.cols, tui_ink(t, t->data.single || diff == 0 ? STYLE_TEXT :
 		     diff < 0 ? STYLE_LESS : STYLE_MORE), buf_str(&text));
@@ -261,8 +253,7 @@ static void draw_info(struct tui *t, const struct state *s, struct area a)
 static void info(const struct tui *t, const struct view *v, struct buf *out)
 {
 	(void)v;
-	if (tui_needs_met(t, NEEDS_PROFILE))
-		tui_put_frame(t, t->node, out);
+	tui_put_frame(t, t->node, out);
 }
 
 /* Keeps the selected frame in sight, and some of what it calls. */
@@ -356,8 +347,6 @@ static unsigned request(struct tui *t, struct view *v, enum request r)
 	struct state *s = v->state;
 	unsigned i;
 
-	if (!tui_needs_met(t, NEEDS_PROFILE))
-		return REACT_UNHANDLED;
 	switch (r) {
 	case REQ_ZOOM:
 		if (t->node != tui_zoom(t))
@@ -396,39 +385,10 @@ static unsigned request(struct tui *t, struct view *v, enum request r)
 	return REACT_DRAW;
 }
 
-/* How much of each side the frames found stand for; one below another counts once. */
-static void say_found(struct tui *t)
-{
-	const struct diff *d = t->data.diff;
-	double found[SIDES] = { 0, 0 };
-	enum measure m = t->option[OPTION_MEASURE] ? COUNT : PERIOD;
-	uint32_t i, end = 0;
-	unsigned frames = 0;
-
-	for (i = 0; i < d->n; i++) {
-		if (!tui_matches(t, diff_symbol(d, i)->name))
-			continue;
-		frames++;
-		if (i < end)
-			continue;
-		end = i + d->nodes[i].frames;
-		found[BEFORE] += share(d, i, BEFORE, m);
-		found[AFTER] += share(d, i, AFTER, m);
-	}
-	if (t->data.single)
-		tui_say(t, STYLE_TEXT, "%u frames match \"%s\": %.2f %% of all", frames, t->search, found[BEFORE]);
-	else
-		tui_say(t, STYLE_TEXT, "%u frames match \"%s\": %.2f %% before, %.2f %% after", frames, t->search,
-			found[BEFORE], found[AFTER]);
-}
-
 static unsigned find(struct tui *t, struct view *v, int direction)
 {
 	(void)v;
-	if (!tui_needs_met(t, NEEDS_PROFILE))
-		return REACT_DRAW;
-	if (tui_find_node(t, direction))
-		say_found(t);
+	tui_find_node(t, direction);
 	return REACT_DRAW;
 }
 

@@ -22,7 +22,7 @@ static const struct column columns[] = {
 	[COL_TOTAL_A] = { "total after", 12, 12, 7, true },
 	[COL_COUNT_B] = { "samples before", 14, 14, 9, true },
 	[COL_COUNT_A] = { "samples after", 13, 13, 10, true },
-	[COL_NAME]    = { "function",	20, 60, 0, false },
+	[COL_NAME]    = { "function",	26, 60, 0, false },
 	[COL_DSO]     = { "where",	18, 40, 8, false },
 };
 
@@ -80,7 +80,7 @@ static enum style cell(const struct tui *t, const struct view *v, size_t i, size
 		text_count(out, r->self[AFTER][COUNT], 0);
 		return STYLE_DIM;
 	case COL_NAME:
-		tui_name(t, out, flat_rows_symbol(t, v, i)->name);
+		tui_symbol(t, out, flat_rows_symbol(t, v, i));
 		return STYLE_TEXT;
 	default:
 		tui_name(t, out, flat_rows_symbol(t, v, i)->dso);

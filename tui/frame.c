@@ -206,7 +206,7 @@ static enum style status_text(struct tui *t, const struct view *v, struct buf *o
 		buf_printf(out, "%ux%u: small", t->screen.cols, t->screen.rows);
 		return STYLE_DIM;
 	}
-	if (v->ops->info)
+	if (v->ops->info && tui_needs_met(t, view_rows[t->current].needs))
 		v->ops->info(t, v, out);
 	return STYLE_TEXT;
 }

@@ -122,7 +122,7 @@ static size_t rows(const struct tui *t, const struct view *v)
 static void put_name(const struct tui *t, const struct state *s, uint32_t node, struct buf *out)
 {
 	const struct diff_node *n = &t->data.diff->nodes[node];
-	unsigned indent = (t->screen.cols < 100 ? 1 : 2) * n->depth, most = t->screen.cols / 4;
+	unsigned indent = (t->screen.cols < 140 ? 1 : 2) * n->depth, most = t->screen.cols / 4;
 	const char *mark = n->first_child == NODE_NONE ? " " : s->open[node] ? (t->screen.utf8 ? "▾" : "-") :
 		t->screen.utf8 ? "▸" : "+";
 
@@ -135,13 +135,9 @@ static void put_name(const struct tui *t, const struct state *s, uint32_t node, 
 	}
 	buf_puts(out, mark);
 	buf_putc(out, ' ');
-	tui_name(t, out, diff_symbol(t->data.diff, node)->name);
-	if (t->data.single)
-		return;
-	if (diff_gone(t->data.diff, node))
-		buf_puts(out, "  [gone]");
-	else if (diff_new(t->data.diff, node))
-		buf_puts(out, "  [new]");
+	if (!t->data.single && node != NODE_ROOT)
+		buf_puts(out, diff_gone(t->data.diff, node) ? "-" : diff_new(t->data.diff, node) ? "+" : "");
+	tui_symbol(t, out, diff_symbol(t->data.diff, node));
 }
 
 static void put_share(const struct tui *t, const struct state *s, uint32_t node, enum side side, struct buf *out)
@@ -236,10 +232,9 @@ static unsigned request(struct tui *t, struct view *v, enum request r)
 /* In closed subtrees too: what is found is opened. */
 static unsigned find(struct tui *t, struct view *v, int direction)
 {
-	unsigned react = tui_find_node(t, direction);
-
+	tui_find_node(t, direction);
 	refresh(t, v);
-	return react;
+	return REACT_DRAW;
 }
 
 static void info(const struct tui *t, const struct view *v, struct buf *out)
