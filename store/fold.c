@@ -118,6 +118,17 @@ static int load_stacks(struct store *s, struct err *err)
 	return rc;
 }
 
+int store_forest_load(struct store *s, struct err *err)
+{
+	int rc = load_symbols(s, err);
+
+	if (!rc)
+		rc = load_stacks(s, err);
+	if (!rc && !s->forest.stacks.n)
+		rc = store_damaged(s, err, "the root of its stacks is gone");
+	return rc;
+}
+
 /*
  * One fold in hand. A stack's node is valid for the generation it carries: the
  * comm changes, the generation is counted up, and nothing has to be cleared.
@@ -247,11 +258,7 @@ int store_profile(struct store *s, const int64_t *ids, size_t n_ids, const struc
 
 	*out = NULL;
 	if (!rc)
-		rc = load_symbols(s, err);
-	if (!rc)
-		rc = load_stacks(s, err);
-	if (!rc && !s->forest.stacks.n)
-		rc = store_damaged(s, err, "the root of its stacks is gone");
+		rc = store_forest_load(s, err);
 	if (rc)
 		return rc;
 	f.p = profile_new();

@@ -133,6 +133,8 @@ void store_forget(struct store *s);			/* drops pending samples and known ids */
 
 /* --- fold.c --- */
 
+/* The rows added since the last call, each checked. */
+int store_forest_load(struct store *s, struct err *err);
 void store_forest_release(struct store_forest *f);
 
 #endif

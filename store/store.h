@@ -38,7 +38,7 @@ int store_open(const char *path, enum store_mode mode, struct store **out, struc
 /* Commits what is pending and checkpoints the WAL; NULL is fine. */
 int store_close(struct store *s, struct err *err);
 const char *store_path(const struct store *s);
-/* PRAGMA integrity_check and foreign_key_check. */
+/* PRAGMA integrity_check and foreign_key_check, and that every stack lies behind its parent. */
 int store_check(struct store *s, struct err *err);
 /* Changes whenever another process has committed (PRAGMA data_version). */
 int64_t store_data_version(struct store *s);

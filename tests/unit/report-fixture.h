@@ -214,6 +214,32 @@ static inline struct fixture *fixture_of(void **state)
 	return f;
 }
 
+/*
+ * The first place where the two differ by more than the last digits of a number,
+ * NULL when nowhere: long double is not the same everywhere, so means written
+ * with 17 digits are not either.
+ */
+static inline const char *differs(const char *a, const char *b)
+{
+	while (*a || *b) {
+		char *enda, *endb;
+		double x, y;
+
+		if (*a == *b && !strchr("0123456789", *a)) {
+			a++;
+			b++;
+			continue;
+		}
+		x = strtod(a, &enda);
+		y = strtod(b, &endb);
+		if (enda == a || endb == b || fabs(x - y) > 1e-6 * fabs(y))
+			return a;
+		a = enda;
+		b = endb;
+	}
+	return NULL;
+}
+
 /* Holds `text` against a file of the data folder. */
 static inline void golden(const char *name, const struct buf *text)
 {
@@ -226,7 +252,8 @@ static inline void golden(const char *name, const struct buf *text)
 	if (mode && !strcmp(mode, "write"))
 		assert_int_equal(fs_write(path, text->data, text->len, &err), 0);
 	assert_int_equal(buf_read_file(&want, path, 1 << 20, &err), 0);
-	assert_string_equal(buf_str(text), buf_str(&want));
+	if (differs(buf_str(text), buf_str(&want)))
+		assert_string_equal(buf_str(text), buf_str(&want));
 	buf_release(&want);
 }
 
