@@ -14,7 +14,11 @@ struct compare_block {
 	const struct profile *profile;		/* borrowed; NULL when not sampled or not loaded */
 };
 
-/* One measured quantity per operation, over complete blocks that are no warm-up. */
+/*
+ * One measured quantity per operation, over complete blocks that are no warm-up.
+ * Sampling costs time: where both sides have blocks that ran without the
+ * profiler, times come from those alone, and profiles from the others.
+ */
 struct metric {
 	const char *name;			/* "wall time", "user time", "system time" (static) */
 	const char *unit;			/* "ns/op" (static) */
@@ -26,13 +30,15 @@ struct metric {
 };
 
 struct compare {
-	struct metric *metrics;	size_t n_metrics;	/* metrics[0] is wall time per operation */
+	struct metric *metrics;	size_t n_metrics;	/* metrics[0] is wall time per operation; a time that is 0
+							 * in every block was not measured and is left out */
 	struct diff *diff;				/* of all sampled blocks of each side; NULL without profiles */
+	enum measure measure;				/* of the flat rows' order and intervals */
 	struct flat_diff_row *flat; size_t n_flat;
 	struct profile *side[SIDES];			/* each side folded over its blocks; NULL without */
 	double samples[SIDES], lost[SIDES];
 	size_t blocks[VARIANT_COUNT];			/* complete, not warm-up */
-	size_t left_out;				/* warm-up, incomplete, failed */
+	size_t left_out;				/* warm-up, incomplete, failed, without operations */
 };
 
 /*
@@ -40,12 +46,12 @@ struct compare {
  * per-function intervals are Welch over the per-block self cost per operation.
  */
 struct compare *compare_build(const struct compare_block *blocks, size_t n);
-/* The same for any two profiles (recordings, imports): no blocks, so no intervals. */
+/*
+ * The same for any two profiles (recordings, imports): one block a side, so no
+ * intervals. Each argument may be NULL; a run without operations counts as one.
+ */
 struct compare *compare_pair(const struct run *before, const struct profile *p_before,
 			     const struct run *after, const struct profile *p_after);
 void compare_free(struct compare *c);
-
-/* Adds every stack of `from` to `into` (not sealed). */
-void profile_merge(struct profile *into, const struct profile *from);
 
 #endif

@@ -30,22 +30,30 @@ struct diff_side {
 
 struct diff_node {
 	uint32_t symbol, parent, first_child, next_sibling, depth;
+	uint32_t frames;		/* of its subtree, itself included: nodes [i, i + frames) */
 	double self[SIDES][MEASURES], total[SIDES][MEASURES];
 };
 
 struct diff {
 	struct symtab symtab;		/* its own: the two profiles may be freed */
-	struct diff_node *nodes;	/* 0 is the root */
+	struct diff_node *nodes;	/* 0 is the root; depth first, siblings in the order below */
 	size_t n, cap;
 	double ops[SIDES], wall_ns[SIDES];
-	const char *event;		/* "cpu-clock": names the unit of PERIOD; static or NULL */
+	char *event;			/* "cpu-clock": names the unit of PERIOD; owned, NULL when unknown */
 };
 
+/*
+ * Joins two sealed profiles. Siblings are ordered by the larger side's total per
+ * operation, then by name: one order for both graphs, the same in every view.
+ */
 struct diff *diff_build(const struct diff_side sides[SIDES]);
 void diff_free(struct diff *d);
+void diff_set_event(struct diff *d, const char *event);	/* copied; NULL: unknown */
 const struct symbol *diff_symbol(const struct diff *d, uint32_t node);
 bool diff_gone(const struct diff *d, uint32_t node);	/* only before */
 bool diff_new(const struct diff *d, uint32_t node);	/* only after */
+/* PERIOD, or COUNT where a side that has samples has no period. */
+enum measure diff_measure(const struct diff *d);
 
 /*
  * The factor for one side. NORM_OP: 1/ops; NORM_TIME: 1/wall seconds;
@@ -54,7 +62,8 @@ bool diff_new(const struct diff *d, uint32_t node);	/* only after */
 double norm_scale(const struct diff *d, enum norm n, enum side s, enum measure m);
 /*
  * The formula in force, for headers: "period / operations = ns of cpu-clock per operation".
- * `unit` receives the short unit ("ns/op", "ms/s", "%", "samples").
+ * `unit` receives the short unit ("ns/op", "ns/s", "%", "samples").
+ * Names in both are escaped; `operation` NULL is "operation".
  */
 void norm_formula(const struct diff *d, enum norm n, enum measure m, const char *operation,
 		  char formula[160], char unit[32]);

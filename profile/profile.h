@@ -47,6 +47,8 @@ struct symtab {
 
 void symtab_release(struct symtab *t);
 uint32_t symtab_intern(struct symtab *t, const char *name, const char *dso, enum frame_kind kind);
+/* The order of names wherever figures tie: name, dso, kind. */
+int symbol_cmp(const struct symbol *a, const struct symbol *b);
 
 struct node {
 	uint32_t symbol, parent, first_child, next_sibling;
@@ -58,7 +60,7 @@ struct profile {
 	struct symtab symtab;
 	struct node *nodes;
 	size_t n, cap;
-	struct map index;		/* (parent, symbol) -> node; dropped when sealed */
+	uint32_t *index, index_size;	/* (parent, symbol) -> node; the keys are in the nodes; dropped when sealed */
 	bool sealed;
 	double samples, period;		/* of the whole profile = root total */
 };
@@ -84,6 +86,10 @@ void profile_add(struct profile *p, uint32_t node, double count, double period);
 void profile_add_stack(struct profile *p, const uint32_t *symbols, size_t n, double count, double period);
 /* Computes totals and orders siblings by total, largest first, then by name. */
 void profile_seal(struct profile *p);
+/* Adds every stack of `from` to `into` (not sealed). */
+void profile_merge(struct profile *into, const struct profile *from);
+/* What a sealed profile is ordered by: PERIOD, or COUNT where no period was recorded. */
+enum measure profile_measure(const struct profile *p);
 const struct symbol *profile_symbol(const struct profile *p, uint32_t node);
 /* The replacement, or the argument itself. */
 struct symbol alias_apply(const struct alias *aliases, size_t n, struct symbol s);

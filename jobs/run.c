@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * run: one before/after experiment from a case's name to its last stored block.
+ *
+ * The steps are a table, done in order; whatever step fails or is stopped, the
+ * way out is one: the workload ends, the module is unloaded, the guest is gone,
+ * the experiment is closed with its state. What was measured stays.
+ */
+#include "jobs/jobs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "jobs/target.h"
+
+/* Blocks of the unpatched kernel on either side of the comparison: enough for a mean and its spread. */
+#define NATIVE_BLOCKS 2
+
+struct job {
+	struct store *store;
+	const struct job_run_opts *o;
+	const struct job_watch *w;
+	struct err *err;
+	struct patch_case pcase;
+	struct case_build build;
+	struct target target;
+	struct machine machine;
+	struct experiment exp;
+	struct job_progress progress;
+	char **argv;			/* of the workload on the target, NULL at the end */
+	bool loaded;
+	unsigned planned, done;		/* blocks of every kind */
+	unsigned ordinal;
+	struct { double v[512]; size_t n; } timed[VARIANT_COUNT];	/* wall per operation so far, ns */
+	uint64_t last_samples, last_elapsed;
+};
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static bool stopped(void *ctx)
+{
+	struct job *j = ctx;
+
+	return j->w->stop && j->w->stop(j->w->ctx);
+}
+
+static void say(struct job *j)
+{
+	if (j->w->progress)
+		j->w->progress(j->w->ctx, &j->progress);
+}
+
+static void lab_progress(void *ctx, const char *what, double done, double total)
+{
+	struct job *j = ctx;
+
+	if (total > 0)
+		snprintf(j->progress.text, sizeof(j->progress.text), "%.180s: %.0f %%", what, 100 * done / total);
+	else
+		snprintf(j->progress.text, sizeof(j->progress.text), "%.199s", what);
+	say(j);
+}
+
+/* --- the estimate shown while it runs --- */
+
+static void estimate_so_far(struct job *j)
+{
+	const typeof(j->timed[0]) *b = &j->timed[VARIANT_BEFORE], *a = &j->timed[VARIANT_AFTER];
+	struct estimate e = stats_welch(b->v, b->n, a->v, a->n, 0, LOWER_IS_BETTER);
+
+	j->progress.before_ns = e.before.mean;
+	j->progress.after_ns = e.after.mean;
+	j->progress.diff_rel = e.rel;
+	j->progress.diff_lo = e.rel_lo;
+	j->progress.diff_hi = e.rel_hi;
+}
+
+static int on_tick(void *ctx, uint64_t elapsed_ns, uint64_t samples, uint64_t lost)
+{
+	struct job *j = ctx;
+
+	if (elapsed_ns > j->last_elapsed && samples >= j->last_samples)
+		j->progress.samples_per_s = (double)(samples - j->last_samples) * 1e9 / (double)(elapsed_ns - j->last_elapsed);
+	j->last_elapsed = elapsed_ns;
+	j->last_samples = samples;
+	j->progress.samples = samples;
+	j->progress.lost = lost;
+	say(j);
+	return 0;
+}
+
+/* --- the steps --- */
+
+static int step_find(struct job *j)
+{
+	struct lab_opts lab = j->o->lab;
+	size_t i;
+	int rc;
+
+	lab.progress = lab_progress;
+	lab.stop = stopped;
+	lab.ctx = j;
+	rc = j->target.kind->find(&j->target, &lab, j->err);
+	if (!rc)
+		rc = j->target.kind->can_load(&j->target, j->err);
+	if (rc)
+		return rc;
+	for (i = 0; i < j->pcase.facts.n_kernels; i++) {
+		const char *line = j->pcase.facts.kernels[i];
+		size_t n = strlen(line);
+
+		if (!strncmp(j->target.kernel.release, line, n) && strchr(".-", j->target.kernel.release[n]))
+			return 0;
+	}
+	return err_add(j->err, -ENOTSUP, "The case %s is not for kernel %s: see `kab patch show %s` for the kernels it "
+		       "applies to, and choose one with --kernel.", j->o->case_name, j->target.kernel.release,
+		       j->o->case_name);
+}
+
+static int step_build(struct job *j)
+{
+	return case_build(&j->pcase, j->target.kernel.release, j->target.kernel.build, stopped, j, &j->build, j->err);
+}
+
+static int step_open(struct job *j)
+{
+	struct lab_opts lab = j->o->lab;
+	int rc;
+
+	lab.exact = j->o->exact;
+	lab.progress = lab_progress;
+	lab.stop = stopped;
+	lab.ctx = j;
+	rc = j->target.kind->open(&j->target, &lab, true, j->err);
+	return rc ? rc : target_facts(&j->target, &j->machine, j->err);
+}
+
+/* The experiment exists from here on, so that a failure below is kept with its reason. */
+static int step_begin(struct job *j)
+{
+	struct buf yaml = BUF_INIT, command = BUF_INIT;
+	struct experiment *e = &j->exp;
+	int rc = case_text(j->o->case_name, &yaml, j->err);
+	size_t i;
+
+	if (!rc)
+		rc = store_machine_add(j->store, &j->machine, j->err);
+	if (rc)
+		goto out;
+	for (i = 0; i < j->pcase.n_workload_args; i++)
+		buf_printf(&command, " %s", j->pcase.workload_args[i]);
+	e->state = EXP_RUNNING;
+	e->case_name = mem_strdup(j->o->case_name);
+	e->case_yaml = buf_detach(&yaml);
+	e->target = mem_strdup(j->o->target);
+	e->command = mem_strdup(j->o->command);
+	e->workload = j->o->workload ? mem_strdup(j->o->workload) :
+		mem_printf("%s%s", j->pcase.workload_source, buf_str(&command));
+	e->kernel = mem_strdup(j->target.kernel.release);
+	e->kab_version = mem_strdup(KAB_VERSION);
+	e->started = now();
+	e->seed = j->o->seed ? j->o->seed : (uint64_t)(e->started * 1e6);
+	e->blocks_planned = j->o->blocks;
+	e->exact = j->o->exact;
+	e->freq_hz = j->o->freq_hz;
+	e->event = mem_strdup(j->o->event);
+	e->machine = j->machine.id;
+	rc = store_experiment_begin(j->store, e, j->err);
+	j->progress.experiment = e->id;
+out:
+	buf_release(&yaml);
+	buf_release(&command);
+	return rc;
+}
+
+static char *expand(const char *arg, unsigned ops)
+{
+	const char *at = strstr(arg, "{ops}");
+
+	return at ? mem_printf("%.*s%u%s", (int)(at - arg), arg, ops, at + 5) : mem_strdup(arg);
+}
+
+static int shell(struct job *j, const char *command, struct buf *out)
+{
+	const char *argv[] = { "/bin/sh", "-c", command, NULL };
+	int status = 0, rc = live_capture(j->target.live, argv, out, &status, j->err);
+
+	if (!rc && status)
+		rc = err_add(j->err, -EIO, "The case's command \"%s\" ended with status %d on the target: %.200s",
+			     command, status, out->len ? out->data : "it printed nothing.");
+	return rc;
+}
+
+static int step_prepare(struct job *j)
+{
+	unsigned ops = j->o->ops ? j->o->ops : j->pcase.ops_per_block;
+	struct buf out = BUF_INIT;
+	size_t i, n = 0;
+	int rc = 0;
+
+	if (j->o->workload) {
+		j->argv = mem_calloc(4, sizeof(*j->argv));
+		j->argv[0] = mem_strdup("/bin/sh");
+		j->argv[1] = mem_strdup("-c");
+		j->argv[2] = mem_strdup(j->o->workload);
+	} else {
+		j->argv = mem_calloc(j->pcase.n_workload_args + 2, sizeof(*j->argv));
+		rc = target_put(&j->target, j->build.workload, &j->argv[n++], j->err);
+		for (i = 0; i < j->pcase.n_workload_args; i++)
+			j->argv[n++] = expand(j->pcase.workload_args[i], ops);
+	}
+	for (i = 0; !rc && i < j->pcase.n_setup; i++) {
+		buf_clear(&out);
+		rc = shell(j, j->pcase.setup[i], &out);
+	}
+	buf_release(&out);
+	return rc;
+}
+
+/* Busy and total time of all CPUs, in ticks, from the first line of /proc/stat (proc(5)). */
+static bool cpu_ticks(const char *stat, double *busy, double *total)
+{
+	unsigned long long v[8] = { 0 };	/* user nice system idle iowait irq softirq steal */
+	size_t i;
+
+	if (sscanf(stat, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5],
+		   &v[6], &v[7]) < 5)
+		return false;
+	for (*total = 0, i = 0; i < 8; i++)
+		*total += (double)v[i];
+	*busy = *total - (double)v[3] - (double)v[4];
+	return true;
+}
+
+/*
+ * A machine that has just booted works on for some seconds: waits until half a
+ * second passes with at most 3 % of it busy. One that never comes to rest is
+ * measured all the same, and said to be busy.
+ */
+static int step_settle(struct job *j)
+{
+	static const char command[] = "head -n1 /proc/stat; sleep 0.5; head -n1 /proc/stat";
+	double busy[2], total[2], share = 0;
+	struct buf out = BUF_INIT;
+	int rc = 0, tries;
+
+	for (tries = 0; !rc && tries < 30; tries++) {
+		const char *second;
+
+		if (stopped(j))
+			rc = err_add(j->err, -ECANCELED, "Stopped.");
+		buf_clear(&out);
+		rc = rc ? rc : shell(j, command, &out);
+		second = rc ? NULL : strchr(buf_str(&out), '\n');
+		if (!second || !cpu_ticks(buf_str(&out), &busy[0], &total[0]) ||
+		    !cpu_ticks(second + 1, &busy[1], &total[1]) || total[1] <= total[0])
+			break;
+		share = (busy[1] - busy[0]) / (total[1] - total[0]);
+		if (share <= 0.03)
+			break;
+	}
+	if (!rc && share > 0.03)
+		j->exp.note = mem_printf("The target's CPUs were %.0f %% busy before the measurement began.", 100 * share);
+	buf_release(&out);
+	return rc;
+}
+
+static int step_load(struct job *j)
+{
+	struct buf ko = BUF_INIT;
+	int rc = buf_read_file(&ko, j->build.module, 64 << 20, j->err);
+
+	if (!rc)
+		rc = live_module_load(j->target.live, j->pcase.facts.module, ko.data, ko.len, j->err);
+	j->loaded = !rc;
+	buf_release(&ko);
+	return rc;
+}
+
+/* The outputs of every check command, under one variant. */
+static int outputs(struct job *j, struct buf out[], size_t n)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; !rc && i < n; i++)
+		rc = shell(j, j->pcase.check[i], &out[i]);
+	return rc;
+}
+
+static size_t line_of(const struct buf *b, size_t at)
+{
+	size_t line = 1, i;
+
+	for (i = 0; i < at && i < b->len; i++)
+		line += b->data[i] == '\n';
+	return line;
+}
+
+static int same(struct job *j, const struct buf *a, const char *name_a, const struct buf *b, const char *name_b,
+		const char *command)
+{
+	size_t i;
+
+	if (a->len == b->len && !memcmp(buf_str(a), buf_str(b), a->len))
+		return 0;
+	for (i = 0; i < a->len && i < b->len && a->data[i] == b->data[i]; i++)
+		;
+	return err_add(j->err, -EBADMSG, "The output of \"%s\" differs between %s and %s at byte %zu (line %zu), so the "
+		       "variants are not equivalent and nothing was timed; mend the module.",
+		       command, name_a, name_b, i, line_of(a, i));
+}
+
+/* Native was captured before the module was loaded: it is the running kernel untouched. */
+static int step_check(struct job *j)
+{
+	size_t n = j->pcase.n_check, i;
+	struct buf *native = mem_calloc(n, sizeof(*native)), *before = mem_calloc(n, sizeof(*before)),
+		   *after = mem_calloc(n, sizeof(*after));
+	const char *module = j->pcase.facts.module;
+	int rc = outputs(j, native, n);
+
+	if (!rc)
+		rc = step_load(j);
+	if (!rc)
+		rc = live_module_switch(j->target.live, module, VARIANT_BEFORE, j->err);
+	if (!rc)
+		rc = outputs(j, before, n);
+	if (!rc)
+		rc = live_module_switch(j->target.live, module, VARIANT_AFTER, j->err);
+	if (!rc)
+		rc = outputs(j, after, n);
+	for (i = 0; !rc && i < n; i++) {
+		rc = same(j, &native[i], "native", &before[i], "before", j->pcase.check[i]);
+		if (!rc)
+			rc = same(j, &before[i], "before", &after[i], "after", j->pcase.check[i]);
+	}
+	for (i = 0; i < n; i++) {
+		buf_release(&native[i]);
+		buf_release(&before[i]);
+		buf_release(&after[i]);
+	}
+	free(native);
+	free(before);
+	free(after);
+	return rc;
+}
+
+/* --- blocks --- */
+
+/* What the kernel says when a variant has broken it. */
+static const char *kernel_fault(const char *log)
+{
+	static const char *const words[] = { "WARNING: CPU", "BUG:", "Oops:", "general protection fault", "Call Trace:" };
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(log, words[i]))
+			return words[i];
+	return NULL;
+}
+
+static int keep_result(struct job *j, struct run *run, const struct live_result *r)
+{
+	const struct buf *log = &j->target.ingest.log;
+	int rc = 0;
+	size_t i;
+
+	run->wall_ns = r->wall_ns;
+	run->user_ns = r->user_ns;
+	run->sys_ns = r->sys_ns;
+	run->ops = r->ops;
+	run->samples = r->samples;
+	run->lost = r->lost;
+	run->bad_stacks = r->bad_stacks;
+	run->exit_status = r->exit_status;
+	run->event = r->event[0] ? mem_strdup(r->event) : NULL;
+	run->state = r->exit_status ? RUN_FAILED : RUN_COMPLETE;
+	for (i = 0; !rc && i < r->n_metrics; i++)
+		rc = store_metric_add(j->store, run->id, r->metrics[i].name, r->metrics[i].unit, r->metrics[i].value, j->err);
+	if (!rc && log->len)
+		rc = store_text_add(j->store, run->id, "kernel-log", log->data, j->err);
+	if (!rc && r->output.len)
+		rc = store_text_add(j->store, run->id, "output", r->output.data, j->err);
+	return rc;
+}
+
+static int judge(struct job *j, const struct run *run, const struct live_result *r)
+{
+	const char *fault = kernel_fault(buf_str(&j->target.ingest.log));
+
+	if (fault)
+		return err_add(j->err, -EIO, "The kernel logged \"%s\" during block %u (%s), so the run was stopped; its log "
+			       "is kept with the block.", fault, run->ordinal, variant_name(run->variant));
+	if (r->exit_status)
+		return err_add(j->err, -EIO, "The workload ended with status %d in block %u (%s): %.200s", r->exit_status,
+			       run->ordinal, variant_name(run->variant),
+			       r->output.len ? r->output.data : "it printed nothing.");
+	return 0;
+}
+
+static int block(struct job *j, enum variant v, bool warmup, bool sampled)
+{
+	struct run run = { .experiment = j->exp.id, .kind = RUN_BLOCK, .state = RUN_RUNNING, .variant = v,
+			   .ordinal = j->ordinal++, .warmup = warmup, .sampled = sampled, .freq_hz = j->o->freq_hz };
+	struct live_block spec = { .argv = (const char *const *)j->argv, .sampled = sampled, .event = j->o->event,
+				   .freq_hz = j->o->freq_hz, .drain_after = j->o->exact };
+	struct live_result r = { 0 };
+	int rc, rc2;
+
+	j->progress.block = j->done + 1;
+	j->progress.variant = v;
+	j->progress.warmup = warmup;
+	j->last_elapsed = j->last_samples = 0;
+	snprintf(j->progress.text, sizeof(j->progress.text), "%s%s%s", variant_name(v), warmup ? ", warm-up" : "",
+		 sampled ? ", sampled" : ", timed");
+	say(j);
+	run.started = now();
+	rc = store_run_begin(j->store, &run, j->err);
+	if (rc)
+		return rc;
+	ingest_run(&j->target.ingest, run.id);
+	rc = live_module_switch(j->target.live, j->pcase.facts.module, v, j->err);
+	if (!rc)
+		rc = live_run(j->target.live, &spec, &r, j->err);
+	if (!rc)
+		rc = keep_result(j, &run, &r);
+	else
+		run.state = RUN_INCOMPLETE;
+	rc2 = store_run_finish(j->store, &run, rc ? NULL : j->err);
+	rc = rc ? rc : rc2;
+	if (!rc)
+		rc = judge(j, &run, &r);
+	if (!rc) {
+		typeof(&j->timed[0]) t = &j->timed[v];
+
+		j->done++;
+		j->progress.fraction = 0.2 + 0.8 * j->done / j->planned;
+		j->progress.samples = r.samples;
+		j->progress.lost += r.lost;
+		if (!warmup && !sampled && r.ops > 0 && t->n < sizeof(t->v) / sizeof(t->v[0]))
+			t->v[t->n++] = (double)r.wall_ns / r.ops;
+		estimate_so_far(j);
+		if (run.event && !j->exp.event)
+			j->exp.event = mem_strdup(run.event);
+	}
+	live_result_release(&r);
+	run_release(&run);
+	return rc;
+}
+
+static int native_blocks(struct job *j, bool warmup)
+{
+	int rc = warmup ? block(j, VARIANT_NATIVE, true, false) : 0;
+	unsigned i;
+
+	for (i = 0; !rc && i < NATIVE_BLOCKS; i++)
+		rc = block(j, VARIANT_NATIVE, false, false);
+	return rc;
+}
+
+/*
+ * Sampling costs time, so each pair is run twice: timed without the profiler,
+ * then sampled. Native stands on both ends, so that drift falls on it as on the
+ * middle; between, before and after alternate in balanced random order.
+ */
+static int step_blocks(struct job *j)
+{
+	enum variant *order = mem_calloc(2 * (size_t)j->o->blocks, sizeof(*order));
+	unsigned i;
+	int rc;
+
+	j->planned = 4 * j->o->blocks + 2 * NATIVE_BLOCKS + 3;
+	j->progress.blocks = j->planned;
+	stats_block_order(j->exp.seed, j->o->blocks, order);
+	rc = native_blocks(j, true);
+	if (!rc)
+		rc = block(j, VARIANT_BEFORE, true, true);
+	if (!rc)
+		rc = block(j, VARIANT_AFTER, true, true);
+	for (i = 0; !rc && i < 2 * j->o->blocks; i += 2) {
+		rc = block(j, order[i], false, false);
+		if (!rc)
+			rc = block(j, order[i + 1], false, false);
+		if (!rc)
+			rc = block(j, order[i], false, true);
+		if (!rc)
+			rc = block(j, order[i + 1], false, true);
+	}
+	if (!rc)
+		rc = native_blocks(j, false);
+	free(order);
+	return rc;
+}
+
+static int step_unload(struct job *j)
+{
+	j->loaded = false;
+	return live_module_unload(j->target.live, j->pcase.facts.module, j->err);
+}
+
+static const struct step {
+	enum job_phase phase;
+	double fraction;		/* of the whole job, when the step begins */
+	const char *text;
+	int (*run)(struct job *j);
+} steps[] = {
+	{ JOB_FETCH, 0.00, "finding the kernel", step_find },
+	{ JOB_BUILD, 0.04, "building the module and the workload", step_build },
+	{ JOB_BOOT,  0.08, "starting the target", step_open },
+	{ JOB_STORE, 0.14, "opening the experiment", step_begin },
+	{ JOB_LOAD,  0.15, "preparing the workload", step_prepare },
+	{ JOB_LOAD,  0.15, "waiting until the target is at rest", step_settle },
+	{ JOB_CHECK, 0.16, "comparing the output of native, before and after", step_check },
+	{ JOB_BLOCK, 0.20, "measuring", step_blocks },
+	{ JOB_LOAD,  1.00, "unloading the module", step_unload },
+};
+#define STEPS (sizeof(steps) / sizeof(steps[0]))
+
+/* Closes the experiment with what is known of its end. */
+static int finish(struct job *j, int rc)
+{
+	int rc2;
+
+	if (!j->exp.id)
+		return rc;
+	j->exp.finished = now();
+	j->exp.state = !rc ? EXP_COMPLETE : rc == -ECANCELED ? EXP_CANCELLED : EXP_FAILED;
+	if (rc && rc != -ECANCELED && j->err) {
+		free(j->exp.note);
+		j->exp.note = mem_strdup(j->err->text);
+	}
+	rc2 = store_experiment_finish(j->store, &j->exp, rc ? NULL : j->err);
+	return rc ? rc : rc2;
+}
+
+int job_run(struct store *s, const struct job_run_opts *o, const struct job_watch *w, int64_t *experiment, struct err *err)
+{
+	struct job *j = mem_alloc(sizeof(*j));
+	size_t i;
+	int rc;
+
+	*j = (struct job){ .store = s, .o = o, .w = w, .err = err };
+	j->progress.before_ns = j->progress.after_ns = NAN;
+	j->progress.diff_rel = j->progress.diff_lo = j->progress.diff_hi = NAN;
+	*experiment = 0;
+	rc = case_load(o->case_name, &j->pcase, err);
+	if (!rc)
+		rc = target_init(&j->target, o->target, s, err);
+	if (!rc && o->exact && strcmp(o->target, "vm"))
+		rc = err_add(err, -EINVAL, "--exact counts instructions in the lab's guest and is for -t vm only.");
+	if (!rc && o->blocks < 1)
+		rc = err_add(err, -EINVAL, "An experiment needs at least 1 block of each variant.");
+	j->target.ingest.tick = on_tick;
+	j->target.ingest.stop = stopped;
+	j->target.ingest.ctx = j;
+	for (i = 0; !rc && i < STEPS; i++) {
+		j->progress.phase = steps[i].phase;
+		j->progress.fraction = steps[i].fraction;
+		snprintf(j->progress.text, sizeof(j->progress.text), "%.199s", steps[i].text);
+		say(j);
+		rc = stopped(j) ? err_add(err, -ECANCELED, "Stopped.") : steps[i].run(j);
+		*experiment = j->exp.id;
+	}
+	if (rc && rc != -ECANCELED && j->target.kind)
+		target_last_words(&j->target, err);
+	rc = finish(j, rc);
+	j->progress.phase = rc ? JOB_FAILED : JOB_DONE;
+	j->progress.fraction = 1;
+	snprintf(j->progress.text, sizeof(j->progress.text), "%.199s",
+		 !rc ? "done" : rc == -ECANCELED ? "stopped; what was measured is kept" : err ? err->text : "failed");
+	say(j);
+
+	target_release(&j->target);
+	case_build_release(&j->build);
+	case_release(&j->pcase);
+	machine_release(&j->machine);
+	experiment_release(&j->exp);
+	for (i = 0; j->argv && j->argv[i]; i++)
+		free(j->argv[i]);
+	free(j->argv);
+	free(j);
+	return rc;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* target: see target.h. The kinds are the table at the end. */
+#include "jobs/target.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#define ATTACH_TIMEOUT_MS 60000
+#define MAX_PROGRAM (256U << 20)
+
+/* --- symbols: which file here is the one that ran there --- */
+
+static const char *find_local(void *ctx, const char *path, const char *build_id)
+{
+	(void)ctx, (void)build_id;
+	return path;
+}
+
+static const char *find_put(void *ctx, const char *path, const char *build_id)
+{
+	struct target *t = ctx;
+	size_t i;
+
+	(void)build_id;		/* the symboliser compares it */
+	for (i = 0; i < t->n_files; i++)
+		if (!strcmp(t->files[i].remote, path))
+			return t->files[i].local;
+	return NULL;
+}
+
+/* --- local --- */
+
+static int local_find(struct target *t, const struct lab_opts *lab, struct err *err)
+{
+	struct utsname u;
+
+	(void)lab;
+	if (uname(&u))
+		return err_sys(err, errno, "Cannot read the kernel's release");
+	t->kernel.release = mem_strdup(u.release);
+	t->kernel.build = mem_printf("/lib/modules/%s/build", u.release);
+	if (!fs_exists(t->kernel.build)) {
+		free(t->kernel.build);
+		t->kernel.build = NULL;
+	}
+	return 0;
+}
+
+static int local_can_load(struct target *t, struct err *err)
+{
+	if (!fs_exists("/proc/modules"))
+		return err_add(err, -ENOTSUP, "This machine's kernel (%s) cannot load modules; measure in the lab "
+			       "instead: -t vm.", t->kernel.release);
+	if (!fs_exists("/sys/kernel/livepatch"))
+		return err_add(err, -ENOTSUP, "This machine's kernel (%s) has no livepatch support; measure in the lab "
+			       "instead: -t vm.", t->kernel.release);
+	if (!t->kernel.build)
+		return err_add(err, -ENOENT, "The headers of the running kernel are not installed; install "
+			       "linux-headers-%s, or measure in the lab: -t vm.", t->kernel.release);
+	return 0;
+}
+
+static int local_open(struct target *t, const struct lab_opts *lab, bool as_root, struct err *err)
+{
+	(void)lab;
+	return live_spawn(t->agent, as_root && geteuid() != 0, &t->sink, &t->live, err);
+}
+
+/* --- vm --- */
+
+static int vm_find(struct target *t, const struct lab_opts *lab, struct err *err)
+{
+	/* Idempotent: costs nothing when the kernel is in the cache. */
+	if (lab_kernel_find(lab, &t->kernel, NULL) == 0 && t->kernel.build)
+		return 0;
+	lab_kernel_release(&t->kernel);
+	return lab_fetch(lab, &t->kernel, err);
+}
+
+static int vm_can_load(struct target *t, struct err *err)
+{
+	if (!t->kernel.build)
+		return err_add(err, -ENOENT, "The headers of the lab's kernel %s are not installed, so no module can be "
+			       "built for it; run `kab lab fetch` as root, or point at them with --kernel-build DIR.",
+			       t->kernel.release);
+	return 0;
+}
+
+static int vm_open(struct target *t, const struct lab_opts *lab, bool as_root, struct err *err)
+{
+	int fd, rc = lab_boot(lab, &t->kernel, t->agent, &t->guest, &fd, err);
+
+	(void)as_root;
+	if (rc)
+		return rc;
+	rc = live_attach(fd, &t->sink, ATTACH_TIMEOUT_MS, &t->live, err);
+	if (rc)
+		target_last_words(t, err);
+	return rc;
+}
+
+static const struct target_kind kinds[] = {
+	{ "local", false, local_find, local_open, local_can_load },
+	{ "vm", true, vm_find, vm_open, vm_can_load },
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+int target_init(struct target *t, const char *name, struct store *s, struct err *err)
+{
+	size_t i;
+
+	memset(t, 0, sizeof(*t));
+	for (i = 0; i < KINDS && strcmp(kinds[i].name, name); i++)
+		;
+	if (i == KINDS)
+		return err_add(err, -EINVAL, "There is no target \"%.40s\"; the targets are local and vm.", name);
+	t->kind = &kinds[i];
+	ingest_init(&t->ingest, s, t->kind->gives_root ? find_put : find_local, t, err);
+	t->sink = ingest_sink(&t->ingest);
+	t->agent = fs_program("kab-agent", err);
+	return t->agent ? 0 : -ENOENT;
+}
+
+void target_release(struct target *t)
+{
+	size_t i;
+
+	if (!t->kind)
+		return;
+	live_close(t->live);
+	lab_stop(t->guest);
+	lab_kernel_release(&t->kernel);
+	ingest_release(&t->ingest);
+	for (i = 0; i < t->n_files; i++) {
+		free(t->files[i].remote);
+		free(t->files[i].local);
+	}
+	free(t->files);
+	free(t->agent);
+	memset(t, 0, sizeof(*t));
+}
+
+int target_put(struct target *t, const char *local, char **remote, struct err *err)
+{
+	const char *base = strrchr(local, '/');
+	struct buf data = BUF_INIT;
+	int rc = buf_read_file(&data, local, MAX_PROGRAM, err);
+
+	if (!rc)
+		rc = live_put(t->live, base ? base + 1 : local, data.data, data.len, remote, err);
+	if (!rc) {
+		t->files = mem_realloc(t->files, t->n_files + 1, sizeof(*t->files));
+		t->files[t->n_files++] = (struct target_file){ mem_strdup(*remote), mem_strdup(local) };
+	}
+	buf_release(&data);
+	return rc;
+}
+
+int target_facts(struct target *t, struct machine *m, struct err *err)
+{
+	int rc = live_facts(t->live, m, err);
+
+	if (rc)
+		return rc;
+	machine_add(m, "target", t->kind->name);
+	if (t->guest)
+		machine_add(m, "lab.accel", lab_accel(t->guest));
+	return 0;
+}
+
+void target_last_words(struct target *t, struct err *err)
+{
+	struct buf lines = BUF_INIT;
+
+	if (t->guest && !lab_alive(t->guest)) {
+		lab_console(t->guest, &lines, 12);
+		err_add(err, 0, "The guest is gone; its last console lines were:\n%s", buf_str(&lines));
+	}
+	buf_release(&lines);
+}
