@@ -10,10 +10,10 @@ BUILD := build$(if $(SANITIZE),-san)
 Q := $(if $(V),,@)
 
 CFLAGS ?= -O2 -g
+, := ,
 KAB_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror) \
 	-D_GNU_SOURCE -I. -I$(BUILD) -MMD -MP $(CFLAGS) \
 	$(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1)
-, := ,
 KAB_LDFLAGS := $(LDFLAGS) $(if $(SANITIZE),-fsanitize=address$(,)undefined)
 
 # The rooms that make up kab, uphill (HACKING.md has the ladder).
@@ -63,5 +63,6 @@ clean:
 	rm -rf build build-san kab
 
 include collectors/live/agent/agent.mk
+include tests/screen/screen.mk
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

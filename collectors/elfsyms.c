@@ -32,7 +32,7 @@
 #define NOTE_BYTES_MAX ((uint64_t)1 << 20)
 #define VDSO_BYTES_MAX ((uint64_t)1 << 20)
 #define SEGMENTS_MAX 64				/* executable ones; linkers make one */
-#define LABEL_SPAN_MAX ((uint64_t)64 << 10)	/* how far a symbol without a size may reach */
+#define LABEL_SPAN_MAX ((uint64_t)64 << 10)	/* how far a symbol without a size may reach in its section */
 
 struct segment {		/* an executable PT_LOAD */
 	uint64_t offset, filesz, vaddr, memsz;
@@ -40,6 +40,7 @@ struct segment {		/* an executable PT_LOAD */
 
 struct candidate {
 	uint64_t start, size;	/* vaddr; size 0: unknown */
+	uint64_t room;		/* bytes it can have at most: what its section has from there on */
 	uint32_t name;		/* offset into names */
 	uint32_t rank;
 };
@@ -57,7 +58,7 @@ struct elfsyms {
 	size_t n_segments;
 	VEC(struct candidate) candidates;	/* empty once the pieces are made */
 	VEC(struct piece) pieces;
-	struct buf names;			/* string tables, one behind the other, each closed by a NUL */
+	struct buf names;	/* string tables, one behind the other, each closed by a NUL */
 };
 
 struct image {			/* an open ELF file */
@@ -130,7 +131,7 @@ static bool note_build_id(Elf_Data *notes, char hex[BUILD_ID_HEX])
 	return false;
 }
 
-/* By program header, as the kernel finds it; by section in debug files, whose program headers point nowhere. */
+/* By program header, as the kernel does; by section in debug files, whose program headers point nowhere. */
 static void image_build_id(const struct image *im, char hex[BUILD_ID_HEX])
 {
 	Elf_Scn *scn = NULL;
@@ -168,11 +169,12 @@ static void read_segments(struct elfsyms *e, const struct image *im)
 	for (size_t i = 0; i < n && e->n_segments < SEGMENTS_MAX; i++) {
 		GElf_Phdr ph;
 
-		/* A debug file made by objcopy has segments without bytes: their offsets are not the program's. */
+		/* objcopy makes debug files whose segments have no bytes: offsets are not the program's. */
 		if (!gelf_getphdr(im->elf, (int)i, &ph) || ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) ||
 		    !ph.p_filesz || ph.p_vaddr + ph.p_memsz < ph.p_vaddr)
 			continue;
-		e->segments[e->n_segments++] = (struct segment){ ph.p_offset, ph.p_filesz, ph.p_vaddr, ph.p_memsz };
+		e->segments[e->n_segments++] =
+			(struct segment){ ph.p_offset, ph.p_filesz, ph.p_vaddr, ph.p_memsz };
 	}
 }
 
@@ -184,22 +186,25 @@ static const struct segment *segment_at(const struct elfsyms *e, uint64_t vaddr)
 	return NULL;
 }
 
-/* Functions, and labels without a type where they stand in code: hand-written assembly. */
-static bool names_code(const struct image *im, const GElf_Sym *sym)
+/*
+ * Bytes of code from the symbol to the end of its section; 0 when it names no
+ * code. Types that do: functions, and none, which is hand-written assembly.
+ */
+static uint64_t code_behind(const struct elfsyms *e, const struct image *im, const GElf_Sym *sym)
 {
+	const struct segment *seg = segment_at(e, sym->st_value);
+	unsigned int type = GELF_ST_TYPE(sym->st_info);
+	uint64_t in_segment, in_section;
 	GElf_Shdr sh;
 
-	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || sym->st_shndx == SHN_COMMON)
-		return false;
-	switch (GELF_ST_TYPE(sym->st_info)) {
-	case STT_FUNC:
-	case STT_GNU_IFUNC:
-		return true;
-	case STT_NOTYPE:
-		return gelf_getshdr(elf_getscn(im->elf, sym->st_shndx), &sh) && (sh.sh_flags & SHF_EXECINSTR);
-	default:
-		return false;
-	}
+	if (!seg || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
+	    sym->st_shndx == SHN_UNDEF || sym->st_shndx >= SHN_LORESERVE ||
+	    !gelf_getshdr(elf_getscn(im->elf, sym->st_shndx), &sh) || !(sh.sh_flags & SHF_EXECINSTR) ||
+	    sym->st_value - sh.sh_addr >= sh.sh_size)
+		return 0;
+	in_segment = seg->vaddr + seg->memsz - sym->st_value;
+	in_section = sh.sh_addr + sh.sh_size - sym->st_value;
+	return in_segment < in_section ? in_segment : in_section;
 }
 
 static uint32_t rank_of(const GElf_Sym *sym)
@@ -210,29 +215,31 @@ static uint32_t rank_of(const GElf_Sym *sym)
 	       (bind == STB_GLOBAL ? RANK_GLOBAL : 0);
 }
 
-static void add_candidates(struct elfsyms *e, const struct image *im, Elf_Data *syms, size_t strings, size_t n_strings)
+static void add_candidates(struct elfsyms *e, const struct image *im, Elf_Data *syms, size_t strings,
+			   size_t n_strings)
 {
 	size_t n = syms->d_size / gelf_fsize(im->elf, ELF_T_SYM, 1, EV_CURRENT);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct segment *seg;
 		const char *name;
 		uint64_t room;
 		GElf_Sym sym;
 
-		if (!gelf_getsym(syms, (int)i, &sym) || sym.st_name >= n_strings || !names_code(im, &sym))
-			continue;
-		name = e->names.data + strings + sym.st_name;
-		if (!name[0] || symrank_is_mark(name))
+		if (!gelf_getsym(syms, (int)i, &sym) || sym.st_name >= n_strings)
 			continue;
 		if (im->machine == EM_ARM)
 			sym.st_value &= ~(uint64_t)1;	/* says "Thumb", is no part of the address */
-		seg = segment_at(e, sym.st_value);
-		if (!seg)
+		name = e->names.data + strings + sym.st_name;
+		room = code_behind(e, im, &sym);
+		if (!room || !name[0] || symrank_is_mark(name))
 			continue;
-		room = seg->vaddr + seg->memsz - sym.st_value;
-		vec_push(&e->candidates, (struct candidate){ sym.st_value, sym.st_size < room ? sym.st_size : room,
-							     (uint32_t)(strings + sym.st_name), rank_of(&sym) });
+		vec_push(&e->candidates, (struct candidate){
+			.start = sym.st_value,
+			.size = sym.st_size < room ? sym.st_size : room,
+			.room = room,
+			.name = (uint32_t)(strings + sym.st_name),
+			.rank = rank_of(&sym),
+		});
 	}
 }
 
@@ -274,17 +281,19 @@ static int by_start(const void *pa, const void *pb)
 /* One candidate per address, in order. */
 static void choose(struct elfsyms *e)
 {
-	struct candidate *v = e->candidates.v;
+	struct candidate *v = e->candidates.v, *last = NULL;
 	const char *names = e->names.data;
 	size_t kept = 0;
 
 	if (e->candidates.n)
 		qsort(v, e->candidates.n, sizeof(*v), by_start);
 	for (size_t i = 0; i < e->candidates.n; i++) {
-		if (!kept || v[kept - 1].start != v[i].start)
-			v[kept++] = v[i];
-		else if (symrank_better(v[i].rank, names + v[i].name, v[kept - 1].rank, names + v[kept - 1].name))
-			v[kept - 1] = v[i];
+		if (!last || last->start != v[i].start) {
+			last = &v[kept++];
+			*last = v[i];
+		} else if (symrank_better(v[i].rank, names + v[i].name, last->rank, names + last->name)) {
+			*last = v[i];
+		}
 	}
 	e->candidates.n = kept;
 }
@@ -322,9 +331,7 @@ static void flatten(struct elfsyms *e)
 		if (!c)
 			break;
 		if (!c->size && !open.n) {
-			const struct segment *seg = segment_at(e, c->start);
-
-			c->size = seg->vaddr + seg->memsz - c->start;
+			c->size = c->room;
 			if (i + 1 < e->candidates.n && c[1].start - c->start < c->size)
 				c->size = c[1].start - c->start;
 			if (c->size > LABEL_SPAN_MAX)

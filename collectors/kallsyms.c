@@ -32,8 +32,10 @@
 #define FUNCTION_MAX (128u << 10)
 
 /* Marks of the linker script: typed as code, but it is the code behind them, if any, that runs. */
-static const char *const section_marks[] = { "_text", "_stext", "_etext", "_sinittext", "_einittext", "_end" };
-static const char *const section_mark_ends[] = { "_text_start", "_text_end" };	/* behind another underscore */
+static const char *const section_marks[] = {
+	"_text", "_stext", "_etext", "_sinittext", "_einittext", "_end",
+};
+static const char *const section_mark_ends[] = { "_text_start", "_text_end" };	/* behind a leading _ */
 
 struct line {
 	uint64_t addr;
@@ -140,8 +142,9 @@ int kallsyms_parse(struct kallsyms *k, const char *text, size_t len, struct err 
 	char *p, *end, *next;
 
 	if (len > TEXT_MAX)
-		return err_add(err, -EFBIG, "The kernel's symbol table has %zu bytes, more than any kernel's; it was "
-			       "not read, so kernel addresses stay without names.", len);
+		return err_add(err, -EFBIG, "The kernel's symbol table has %zu bytes, more than any has, and "
+			       "was not read; kernel addresses stay without names until it is the "
+			       "text of /proc/kallsyms.", len);
 	k->text = mem_alloc(len + 1);
 	if (len)
 		memcpy(k->text, text, len);
@@ -163,7 +166,8 @@ int kallsyms_parse(struct kallsyms *k, const char *text, size_t len, struct err 
 		}
 		if (!l.module) {
 			module = 0;
-		} else if (!last_module || l.module_len != last_len || memcmp(l.module, last_module, last_len)) {
+		} else if (!last_module || l.module_len != last_len ||
+			   memcmp(l.module, last_module, last_len)) {
 			module = map_intern(&k->modules, l.module, l.module_len, NULL);
 			if (module >= MODULES_MAX)
 				continue;
@@ -173,16 +177,23 @@ int kallsyms_parse(struct kallsyms *k, const char *text, size_t len, struct err 
 		functions += code;
 		if (k->syms.n && k->syms.v[k->syms.n - 1].start > l.addr)
 			sorted = false;
-		vec_push(&k->syms, (struct ksym){ l.addr, (uint32_t)(l.name - k->text), module,
-						  code && !is_section_mark(l.name, (size_t)(l.name_end - l.name)), rank_of(l.type) });
+		vec_push(&k->syms, (struct ksym){
+			.start = l.addr,
+			.name = (uint32_t)(l.name - k->text),
+			.module = module,
+			.code = code && !is_section_mark(l.name, (size_t)(l.name_end - l.name)),
+			.rank = rank_of(l.type),
+		});
 	}
 	if (!functions) {
 		kallsyms_release(k);
 		if (zeros)
-			return err_add(err, -EACCES, "Every address in /proc/kallsyms is zero, so kernel addresses stay "
-				       "without names; run as root after sysctl kernel.kptr_restrict=0.");
-		return err_add(err, -EINVAL, "The text taken for /proc/kallsyms names no function, so kernel addresses "
-			       "stay without names; read it again from the running kernel (CONFIG_KALLSYMS=y).");
+			return err_add(err, -EACCES, "Every address in /proc/kallsyms is zero, so kernel "
+				       "addresses stay without names; run as root after "
+				       "sysctl kernel.kptr_restrict=0.");
+		return err_add(err, -EINVAL, "The text taken for /proc/kallsyms names no function, so kernel "
+			       "addresses stay without names; read it again from a kernel that has one "
+			       "(CONFIG_KALLSYMS=y).");
 	}
 	order(k, sorted);
 	return 0;
@@ -196,7 +207,7 @@ void kallsyms_release(struct kallsyms *k)
 	k->text = NULL;
 }
 
-/* Bytes that belong to symbol `i`: up to the next one, or where that is no neighbour, to the end of the page after. */
+/* Bytes that belong to symbol `i`: to the next one, or where that is far, to the end of the page after. */
 static uint64_t extent(const struct kallsyms *k, size_t i)
 {
 	const struct ksym *s = &k->syms.v[i], *next = s + 1;
@@ -212,7 +223,7 @@ static uint64_t extent(const struct kallsyms *k, size_t i)
 
 bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_hit *hit)
 {
-	size_t low = 0, high = k->syms.n;	/* the last symbol that starts at or before addr is in [low - 1, high) */
+	size_t low = 0, high = k->syms.n;	/* low becomes the first symbol behind addr */
 	const struct ksym *s;
 
 	while (low < high) {
@@ -228,7 +239,7 @@ bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_hit 
 	s = &k->syms.v[low - 1];
 	if (!s->code || addr - s->start >= extent(k, low - 1))
 		return false;
-	*hit = (struct kallsyms_hit){ k->text + s->name, map_str(&k->modules, s->module), !s->module,
+	*hit = (struct kallsyms_hit){ k->text + s->name, map_str(&k->modules, s->module), !s->module, low - 1,
 				      addr - s->start };
 	return true;
 }

@@ -33,6 +33,7 @@ struct kallsyms {
 struct kallsyms_hit {
 	const char *name, *module;	/* borrowed from the table */
 	bool core;			/* of the kernel image */
+	size_t number;			/* of the symbol, below syms.n */
 	uint64_t offset;
 };
 

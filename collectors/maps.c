@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-#define PID_LIMIT (4u << 20)		/* PID_MAX_LIMIT of 64-bit kernels; the kernel's own maps carry pid -1 */
+#define PID_LIMIT (4u << 20)		/* PID_MAX_LIMIT; the kernel's own maps carry pid -1 */
 #define MAPPINGS_MAX 65536u		/* vm.max_map_count is 65530 */
 
 struct mapset {

@@ -33,7 +33,7 @@
 
 enum backing {
 	BACK_FILE,		/* path names a file */
-	BACK_DELETED,		/* ... which was gone when it was reported: its build-id alone says what stands there now */
+	BACK_DELETED,		/* ... gone when it was reported: its build-id alone tells what has it now */
 	BACK_VDSO,
 	BACK_NONE,		/* memory without a file */
 };
@@ -58,6 +58,7 @@ struct symboliser {
 	void *ctx;
 	struct map strings;		/* all names that were given out */
 	struct kallsyms kallsyms;
+	const char **kernel_names;	/* per symbol of kallsyms, interned; NULL before it was asked for */
 	struct maps maps;
 	struct map file_keys;		/* path NUL build-id -> files */
 	VEC(struct file) files;
@@ -82,7 +83,8 @@ static const struct {
 /* Of those, the ones whose name says more than "[anon]". */
 static const char *const kept_names[] = { "[vdso]", "[vsyscall]", "[uprobes]" };
 
-struct symboliser *symboliser_new(const char *(*find)(void *ctx, const char *path, const char *build_id), void *ctx)
+struct symboliser *symboliser_new(const char *(*find)(void *ctx, const char *path, const char *build_id),
+				  void *ctx)
 {
 	struct symboliser *s = mem_alloc(sizeof(*s));
 
@@ -105,6 +107,7 @@ void symboliser_free(struct symboliser *s)
 	map_release(&s->file_keys);
 	maps_release(&s->maps);
 	kallsyms_release(&s->kallsyms);
+	free(s->kernel_names);
 	map_release(&s->strings);
 	free(s);
 }
@@ -128,6 +131,8 @@ int symboliser_kallsyms(struct symboliser *s, const char *text, size_t len, stru
 		return rc;
 	kallsyms_release(&s->kallsyms);
 	s->kallsyms = fresh;
+	free(s->kernel_names);
+	s->kernel_names = mem_calloc(fresh.syms.n, sizeof(*s->kernel_names));
 	s->kernel_epoch++;
 	return 0;
 }
@@ -254,7 +259,9 @@ static void resolve_user(struct symboliser *s, uint32_t pid, uint64_t addr, stru
 	at = addr - m->start;
 	if (f->backing == BACK_FILE || f->backing == BACK_DELETED)
 		at += m->pgoff;
-	*out = (struct resolved){ UNKNOWN, f->path, f->build_id, FRAME_USER, f->backing == BACK_NONE ? addr : at };
+	if (f->backing == BACK_NONE)
+		at = addr;
+	*out = (struct resolved){ UNKNOWN, f->path, f->build_id, FRAME_USER, at };
 	if (!elf || (f->backing == BACK_VDSO && !vdso_fits(elf, m)))
 		return;
 	if (elfsyms_find(elf, at, &name, &out->offset))
@@ -264,14 +271,24 @@ static void resolve_user(struct symboliser *s, uint32_t pid, uint64_t addr, stru
 static void resolve_kernel(struct symboliser *s, uint64_t addr, struct resolved *out)
 {
 	struct kallsyms_hit hit;
+	const char **name;
 
-	if (kallsyms_find(&s->kallsyms, addr, &hit))
-		*out = (struct resolved){ keep(s, hit.name), keep(s, hit.module), "",
-					  hit.core ? FRAME_KERNEL : FRAME_MODULE, hit.offset };
-	else if (!s->kallsyms.syms.n)	/* the kernel's side of the stack stays told apart */
+	if (!s->kallsyms.syms.n) {	/* without a table the kernel's side of a stack is still told apart */
 		*out = (struct resolved){ UNKNOWN, KALLSYMS_CORE, "", FRAME_KERNEL, addr };
-	else
+		return;
+	}
+	if (!kallsyms_find(&s->kallsyms, addr, &hit)) {
 		*out = (struct resolved){ UNKNOWN, UNKNOWN, "", FRAME_MARK, addr };
+		return;
+	}
+	name = &s->kernel_names[hit.number];
+	if (!*name)
+		*name = keep(s, hit.name);
+	*out = (struct resolved){ *name, KALLSYMS_CORE, "", FRAME_KERNEL, hit.offset };
+	if (!hit.core) {
+		out->dso = keep(s, hit.module);
+		out->kind = FRAME_MODULE;
+	}
 }
 
 /* The cached answer's place; *known when it holds the answer. */

@@ -179,8 +179,9 @@ static int find_compiler(struct builder *b)
 	int rc;
 
 	if (tool)
-		return err_add(b->err, -ENOENT, "The program %s is missing, so the case %s cannot be built; install "
-			       "it (Debian: apt-get install gcc make libc6-dev).", tool, b->c->facts.name);
+		return err_add(b->err, -ENOENT, "The program %s is missing, so the case %s cannot be built; "
+			       "install it (Debian: apt-get install gcc make libc6-dev).",
+			       tool, b->c->facts.name);
 	rc = proc_run(argv, &o, b->err);
 	if (!rc)
 		b->compiler = mem_printf("%.*s", (int)strcspn(buf_str(&out), "\n"), buf_str(&out));
@@ -245,8 +246,8 @@ static int check_release(struct builder *b, const char *module)
 
 		buf_puts(&shown, made ? "" : "no kernel");
 		text_escape(&shown, made ? made : "", made ? strlen(made) : 0, false);
-		rc = err_add(b->err, -EINVAL, "The module built in %s is for %s, but the target runs %s and would "
-			     "refuse it; install that kernel's headers, or name its build folder with "
+		rc = err_add(b->err, -EINVAL, "The module built in %s is for %s, but the target runs %s and "
+			     "would refuse it; install that kernel's headers, or name its build folder with "
 			     "--kernel-build.", b->kernel_build, buf_str(&shown), b->release);
 		buf_release(&shown);
 	}
@@ -258,7 +259,8 @@ static int check_release(struct builder *b, const char *module)
 static int make_module(struct builder *b, const char *tmp, char **made)
 {
 	const char *folder = strrchr(b->c->kmod_dir, '/') + 1;
-	char *shared = shared_dir(b->c), *dir = mem_printf("%s/%s", tmp, folder), *m = mem_printf("M=%s", dir);
+	char *shared = shared_dir(b->c), *dir = mem_printf("%s/%s", tmp, folder);
+	char *m = mem_printf("M=%s", dir);
 	/* A make above us must not hand down its flags; messages in English, for first_error(). */
 	const char *const argv[] = { "env", "-u", "MAKEFLAGS", "-u", "MFLAGS", "-u", "MAKELEVEL", "LC_ALL=C",
 				     "make", "-s", "-C", b->kernel_build, m, no_btf, "modules", NULL };
@@ -270,8 +272,8 @@ static int make_module(struct builder *b, const char *tmp, char **made)
 	if (!rc)
 		rc = sources(b->c->kmod_dir, NULL, dir, b->err);
 	if (!rc)
-		rc = compile(b, argv, "The module", tmp, "If a header or tool is missing, install the kernel's "
-			     "headers package again with what it depends on.");
+		rc = compile(b, argv, "The module", tmp, "If a header or tool is missing, install the "
+			     "kernel's headers package again with what it depends on.");
 	if (!rc && !fs_exists(*made))
 		rc = err_add(b->err, -ENOENT, "The Kbuild file of %s made no %s.ko; its obj-m must name it.",
 			     b->c->kmod_dir, b->c->facts.module);
@@ -316,11 +318,11 @@ static int check_kernel(struct builder *b)
 	int rc = 0;
 
 	if (!b->release || !b->release[0] || strchr(b->release, '/') || strlen(b->release) > 64)
-		rc = err_add(b->err, -EINVAL, "The target's kernel release is not a name, so no module can be built "
-			     "for it; name the kernel with --kernel.");
+		rc = err_add(b->err, -EINVAL, "The target's kernel release is not a name, so no module can "
+			     "be built for it; name the kernel with --kernel.");
 	else if (!fs_exists(makefile))
-		rc = err_add(b->err, -ENOENT, "The headers of kernel %s are not in %s; install them (Debian: apt-get "
-			     "install linux-headers-%s), or name a build folder with --kernel-build.",
+		rc = err_add(b->err, -ENOENT, "The headers of kernel %s are not in %s; install them (Debian: "
+			     "apt-get install linux-headers-%s), or name a build folder with --kernel-build.",
 			     b->release, b->kernel_build, b->release);
 	free(makefile);
 	return rc;
@@ -415,8 +417,8 @@ int case_build(const struct patch_case *c, const char *release, const char *kern
 
 	memset(out, 0, sizeof(*out));
 	if (!c->dir || !c->kmod_dir)
-		return err_add(err, -EINVAL, "The case %s comes from a session file, which holds no sources; build "
-			       "it from the catalogue.", c->facts.name);
+		return err_add(err, -EINVAL, "The case %s comes from a session file, which holds no sources; "
+			       "build it from the catalogue.", c->facts.name);
 	rc = kernel_build ? check_kernel(&b) : 0;
 	if (!rc)
 		rc = find_compiler(&b);

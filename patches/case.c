@@ -61,8 +61,8 @@ struct case_file {
 #define LIST(key, type, member, count, entry) \
 	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER, type, member, count, entry, 1, LIST_MAX)
 #define MAYBE_LIST(key, type, member, count, entry) \
-	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, count, entry, \
-				   0, LIST_MAX)
+	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, count, \
+				   entry, 0, LIST_MAX)
 
 static const cyaml_schema_value_t line = {
 	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, LINE_MAX_LEN),
@@ -165,8 +165,8 @@ static void complain(cyaml_log_t level, void *ctx, const char *fmt, va_list args
 
 static int invalid(struct err *err, const char *origin, const char *what)
 {
-	return err_add(err, -EINVAL, "The case file of %s is not valid: %s; patches/net-procfs/case.yaml is an "
-		       "example.", origin, what);
+	return err_add(err, -EINVAL, "The case file of %s is not valid: %s; patches/net-procfs/case.yaml is "
+		       "an example.", origin, what);
 }
 
 static bool made_of(const char *s, const char *allowed)
@@ -198,7 +198,8 @@ static int check_names(const struct patch_case *c, const char *origin, struct er
 	for (i = 0; i < f->n_functions; i++) {
 		const struct replaced_function *r = &f->functions[i];
 
-		if (!made_of(r->name, C_NAME ".") || !made_of(r->before, C_NAME) || !made_of(r->after, C_NAME))
+		if (!made_of(r->name, C_NAME ".") || !made_of(r->before, C_NAME) ||
+		    !made_of(r->after, C_NAME))
 			return invalid(err, origin, "a name in \"functions\" is not a symbol");
 	}
 	for (i = 0; i < f->n_kernels; i++)
@@ -246,8 +247,10 @@ static bool move_out(struct case_file *file, struct patch_case *c)
 
 		f->frames[i] = (struct claimed_frame){
 			.function = y->function, .parent = y->parent,
-			.before_share = take(y->before_share, &finite), .after_share = take(y->after_share, &finite),
-			.before_count = take(y->before_count, &finite), .after_count = take(y->after_count, &finite),
+			.before_share = take(y->before_share, &finite),
+			.after_share = take(y->after_share, &finite),
+			.before_count = take(y->before_count, &finite),
+			.after_count = take(y->after_count, &finite),
 		};
 	}
 	free(file->claims);
@@ -274,7 +277,9 @@ int case_parse(const char *yaml, size_t len, const char *origin, struct patch_ca
 	failed = cyaml_load_data((const uint8_t *)yaml, len, &config, &file_schema,
 				 (cyaml_data_t **)&file, NULL);
 	if (failed || !file) {
-		rc = invalid(err, origin, said.len ? said.data : failed ? cyaml_strerror(failed) : "it is empty");
+		if (!said.len)
+			buf_puts(&said, failed ? cyaml_strerror(failed) : "it is empty");
+		rc = invalid(err, origin, said.data);
 	} else {
 		rc = move_out(file, c) ? 0 : invalid(err, origin, "a figure is not finite");
 		if (!rc)
@@ -323,8 +328,8 @@ static char *folder(const char *name, struct err *err)
 		struct buf shown = BUF_INIT;
 
 		text_escape(&shown, name, strnlen(name, NAME_MAX_LEN), false);
-		err_add(err, -ENOENT, "There is no patch case \"%s\"; `kab patch list` shows those there are.",
-			buf_str(&shown));
+		err_add(err, -ENOENT, "There is no patch case \"%s\"; `kab patch list` shows those there "
+			"are.", buf_str(&shown));
 		buf_release(&shown);
 		free(dir);
 		dir = NULL;

@@ -22,7 +22,8 @@
 #define LKP_FUNCTIONS 20
 
 /* Prose from one of the parts, wrapped; nothing when it has nothing to say. */
-static void say(const struct report_input *in, void (*part)(const struct report_input *, struct buf *), struct buf *out)
+static void say(const struct report_input *in, void (*part)(const struct report_input *, struct buf *),
+		struct buf *out)
 {
 	static const struct para_opts plain = { 0 };
 	struct buf text = BUF_INIT;
@@ -79,7 +80,8 @@ static double share_of(const struct diff *d, uint32_t node, enum side s, enum me
 	return fabs(d->nodes[node].total[s][m] * norm_scale(d, NORM_SHARE, s, m));
 }
 
-static void tree_row(const struct diff *d, uint32_t n, const double v[SIDES], const struct scale *s, struct table *t)
+static void tree_row(const struct diff *d, uint32_t n, const double v[SIDES], const struct scale *s,
+		     struct table *t)
 {
 	const char *name = diff_symbol(d, n)->name;
 	unsigned blanks = d->nodes[n].depth * TREE_STEP;
@@ -146,11 +148,17 @@ static int tree_style(const struct report_input *in, struct buf *out, struct err
 	table_write(&t, 0, 0, out);
 	table_release(&t);
 	if (small)
-		buf_printf(out, "(%zu %s below %g%% of both sides left out)\n", small, small == 1 ? "branch" : "branches",
-			   TREE_SHARE);
+		buf_printf(out, "(%zu %s below %g%% of both sides left out)\n", small,
+			   small == 1 ? "branch" : "branches", TREE_SHARE);
 	buf_putc(out, '\n');
 	say(in, parts_samples, out);
 	return 0;
+}
+
+/* Four digits whatever the interval: these two shapes show none. */
+static struct scale metric_scale(const struct metric *m)
+{
+	return figure_scale(m->unit, fmax(fabs(m->est.before.mean), fabs(m->est.after.mean)), 0);
 }
 
 /* --- lkp: the table of the kernel test robot --- */
@@ -188,7 +196,7 @@ static void lkp_line_end(struct buf *out)
 
 static void lkp_metric(const struct metric *m, struct buf *out)
 {
-	struct scale s = figure_scale(m->unit, fmax(fabs(m->est.before.mean), fabs(m->est.after.mean)), 0);
+	struct scale s = metric_scale(m);
 	bool percent = !strcmp(m->unit, "%");
 	struct buf change = BUF_INIT;
 
@@ -248,7 +256,7 @@ static int lkp_style(const struct report_input *in, struct buf *out, struct err 
 	for (i = 0; i < in->cmp->n_metrics; i++)
 		lkp_metric(&in->cmp->metrics[i], out);
 	lkp_functions(in, out);
-	buf_puts(out, "\n%stddev: standard deviation over blocks, n - 1. The table style has the intervals.\n");
+	buf_puts(out, "\n%stddev: standard deviation over blocks (n - 1). Intervals: the table style.\n");
 	buf_release(&fit);
 	free(side[BEFORE]);
 	free(side[AFTER]);
@@ -292,8 +300,8 @@ static int benchstat_style(const struct report_input *in, struct buf *out, struc
 {
 	char *op = parts_operation(in), *side[SIDES] = { parts_side(in, BEFORE), parts_side(in, AFTER) };
 	struct table_col cols[] = {
-		{ "", 0 }, { "|", 0 }, { side[BEFORE], TABLE_RIGHT }, { "|", 0 }, { side[AFTER], TABLE_RIGHT },
-		{ "vs before", 0 }, { "|", 0 },
+		{ "", 0 }, { "|", 0 }, { side[BEFORE], TABLE_RIGHT }, { "|", 0 },
+		{ side[AFTER], TABLE_RIGHT }, { "vs before", 0 }, { "|", 0 },
 	};
 	struct table t;
 	size_t i;
@@ -302,7 +310,7 @@ static int benchstat_style(const struct report_input *in, struct buf *out, struc
 	table_init(&t, cols, sizeof(cols) / sizeof(cols[0]));
 	for (i = 0; i < in->cmp->n_metrics; i++) {
 		const struct metric *m = &in->cmp->metrics[i];
-		struct scale s = figure_scale(m->unit, fmax(fabs(m->est.before.mean), fabs(m->est.after.mean)), 0);
+		struct scale s = metric_scale(m);
 		struct buf b = BUF_INIT;
 
 		table_cell(&t, "%s", m->name);
@@ -318,7 +326,8 @@ static int benchstat_style(const struct report_input *in, struct buf *out, struc
 	}
 	table_write(&t, 0, 0, out);
 	table_release(&t);
-	buf_printf(out, "\nop: %s. Mean over blocks +- standard deviation; p of Welch's t test; ~: undecided.\n", op);
+	buf_printf(out, "\nop: %s. Mean over blocks +- standard deviation, p of Welch's t, ~ undecided.\n",
+		   op);
 	free(op);
 	free(side[BEFORE]);
 	free(side[AFTER]);

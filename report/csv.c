@@ -39,7 +39,8 @@ static void metric_row(const struct metric *m, struct buf *out)
 {
 	const struct estimate *e = &m->est;
 	const double fields[] = {
-		(double)e->before.n, e->before.mean, e->before.sd, (double)e->after.n, e->after.mean, e->after.sd,
+		(double)e->before.n, e->before.mean, e->before.sd,
+		(double)e->after.n, e->after.mean, e->after.sd,
 		e->diff, e->lo, e->hi, 100 * e->rel, e->p,
 	};
 	size_t i;
@@ -55,7 +56,8 @@ static void metric_row(const struct metric *m, struct buf *out)
 	buf_puts(out, "\r\n");
 }
 
-static void function_row(const struct report_input *in, const struct flat_diff_row *r, const char *unit, struct buf *out)
+static void function_row(const struct report_input *in, const struct flat_diff_row *r, const char *unit,
+			 struct buf *out)
 {
 	const struct diff *d = in->cmp->diff;
 	const struct symbol *s = &d->symtab.symbols[r->symbol];
@@ -64,7 +66,9 @@ static void function_row(const struct report_input *in, const struct flat_diff_r
 	double before = r->self[BEFORE][m] * norm_scale(d, in->norm, BEFORE, m);
 	double after = r->self[AFTER][m] * norm_scale(d, in->norm, AFTER, m);
 	const double fields[] = {
-		NAN, before, NAN, NAN, after, NAN, after - before, known ? r->self_lo : NAN, known ? r->self_hi : NAN,
+		NAN, before, NAN,
+		NAN, after, NAN,
+		after - before, known ? r->self_lo : NAN, known ? r->self_hi : NAN,
 		before != 0 ? 100 * (after - before) / fabs(before) : NAN, NAN,
 	};
 	size_t i;

@@ -58,9 +58,10 @@ struct scale figure_scale(const char *unit, double magnitude, double fine)
 	s.decimals = mag > 0 ? clamp(DIGITS - whole, 0, DIGITS) : 0;
 	if (isfinite(fine) && fine > 0) {
 		int need = 1 - (int)floor(log10(fine / s.div));
+		int most = clamp(DIGITS_FINE - whole, 0, DIGITS_FINE);
 
-		if (need > s.decimals)
-			s.decimals = clamp(need, s.decimals, clamp(DIGITS_FINE - whole, s.decimals, DIGITS_FINE));
+		if (need > s.decimals && most > s.decimals)
+			s.decimals = need < most ? need : most;
 	}
 	return s;
 }

@@ -47,7 +47,8 @@ void folded_path_at(struct folded_path *p, size_t depth, const char *name, bool 
 
 static int no_profiles(struct err *err)
 {
-	return err_add(err, -ENODATA, "There are no samples to fold: no block of this comparison was sampled. Run it again "
+	return err_add(err, -ENODATA,
+		       "There are no samples to fold: no block of this comparison was sampled. Run it again "
 		       "without switching the profiler off.");
 }
 
@@ -65,8 +66,8 @@ int folded_write(const struct report_input *in, struct buf *out, struct err *err
 		enum measure m = d->nodes[NODE_ROOT].total[s][COUNT] != 0 ? COUNT : PERIOD;
 
 		for (n = NODE_ROOT; n < d->n; n++) {
-			folded_path_at(&path, d->nodes[n].depth, n == NODE_ROOT ? title : diff_symbol(d, n)->name,
-				       false);
+			folded_path_at(&path, d->nodes[n].depth,
+				       n == NODE_ROOT ? title : diff_symbol(d, n)->name, false);
 			if (d->nodes[n].self[s][m] == 0)
 				continue;
 			buf_add(out, path.text.data, path.text.len);

@@ -16,10 +16,11 @@ static int json_write(const struct report_input *in, struct buf *out, struct err
 }
 
 const struct report_format report_formats[] = {
-	{ "mail", "text for a kernel list: result, table, profiles, how it was measured", ".txt", mail_write },
+	{ "mail", "text for a kernel list: result, profiles, how it was measured", ".txt", mail_write },
 	{ "json", "every figure with unit, n and interval, for scripts", ".json", json_write },
 	{ "csv", "metrics and functions, one row each", ".csv", csv_write },
 	{ "folded", "stacks of both sides, each below a frame with its name", ".folded", folded_write },
-	{ "difffolded", "stacks with before and after in two columns, for flamegraph.pl", ".folded", difffolded_write },
+	{ "difffolded", "stacks, before and after in two columns, for flamegraph.pl", ".folded",
+	  difffolded_write },
 	{ NULL, NULL, NULL, NULL },
 };

@@ -134,7 +134,8 @@ static json_t *plain_figure(double v, const char *unit)
 	return json_pack("{s:o, s:o}", "value", number(v), "unit", string(unit));
 }
 
-static json_t *function_side(const struct report_input *in, const struct flat_diff_row *r, enum side s, const char *unit)
+static json_t *function_side(const struct report_input *in, const struct flat_diff_row *r, enum side s,
+			     const char *unit)
 {
 	enum measure m = parts_measure(in);
 	double scale = norm_scale(in->cmp->diff, in->norm, s, m);
@@ -151,13 +152,15 @@ static json_t *function_side(const struct report_input *in, const struct flat_di
 static json_t *function_row(const struct report_input *in, const struct flat_diff_row *r, const char *unit)
 {
 	static const char *const kinds[FRAME_KINDS] = {
-		[FRAME_KERNEL] = "kernel", [FRAME_MODULE] = "module", [FRAME_USER] = "user", [FRAME_MARK] = "mark",
+		[FRAME_KERNEL] = "kernel", [FRAME_MODULE] = "module",
+		[FRAME_USER] = "user", [FRAME_MARK] = "mark",
 	};
 	const struct diff *d = in->cmp->diff;
 	const struct symbol *s = &d->symtab.symbols[r->symbol];
 	enum measure m = parts_measure(in);
-	json_t *o = json_object(), *diff = plain_figure(r->self[AFTER][m] * norm_scale(d, in->norm, AFTER, m) -
-							r->self[BEFORE][m] * norm_scale(d, in->norm, BEFORE, m), unit);
+	double before = r->self[BEFORE][m] * norm_scale(d, in->norm, BEFORE, m);
+	double after = r->self[AFTER][m] * norm_scale(d, in->norm, AFTER, m);
+	json_t *o = json_object(), *diff = plain_figure(after - before, unit);
 	bool known = r->has_interval && parts_has_intervals(in);
 
 	set(diff, "interval", known ? interval(r->self_lo, r->self_hi) : json_null());
@@ -195,7 +198,8 @@ static json_t *profile(const struct report_input *in)
 		return json_null();
 	o = json_object();
 	functions = json_array();
-	norm_formula(c->diff, in->norm, parts_measure(in), in->facts ? in->facts->operation : NULL, formula, unit);
+	norm_formula(c->diff, in->norm, parts_measure(in), in->facts ? in->facts->operation : NULL, formula,
+		     unit);
 	set(o, "event", string(c->diff->event));
 	set(o, "by", string(norm_name(in->norm)));
 	set(o, "formula", string(formula));

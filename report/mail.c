@@ -34,7 +34,8 @@ static const struct para_opts fact = { .first = INDENT, .rest = 2 * INDENT };
 static const struct para_opts shell = { .first = 2 * INDENT, .rest = 4 * INDENT, .shell = true };
 
 /* A paragraph from one of the parts, with a blank line behind it; nothing when it has nothing to say. */
-static void say(const struct report_input *in, void (*part)(const struct report_input *, struct buf *), struct buf *out)
+static void say(const struct report_input *in, void (*part)(const struct report_input *, struct buf *),
+		struct buf *out)
 {
 	struct buf text = BUF_INIT;
 
@@ -44,11 +45,6 @@ static void say(const struct report_input *in, void (*part)(const struct report_
 		buf_putc(out, '\n');
 	}
 	buf_release(&text);
-}
-
-static void head(const char *text, struct buf *out)
-{
-	para(out, &plain, text);
 }
 
 static void metrics(const struct report_input *in, struct buf *out)
@@ -68,7 +64,7 @@ static void metrics(const struct report_input *in, struct buf *out)
 
 /* --- profiles --- */
 
-/* The heaviest caller of a function in a profile, NULL when the root or a mark calls it or it is not there. */
+/* The heaviest caller of a function, NULL when the root or a mark calls it or it is not there. */
 static const char *caller_of(const struct profile *p, const char *function)
 {
 	double *by_symbol = mem_calloc(p->symtab.n, sizeof(*by_symbol));
@@ -106,11 +102,12 @@ static bool has_function(const struct profile *p, const char *name)
 /* Where the trees start: the caller of the first patched function, one for both sides; NULL: unknown. */
 static const char *tree_start(const struct report_input *in)
 {
-	const char *function = in->facts && in->facts->n_functions ? in->facts->functions[0].name : NULL, *caller;
+	const char *function, *caller;
 	enum side s;
 
-	if (!function)
+	if (!in->facts || !in->facts->n_functions)
 		return NULL;
+	function = in->facts->functions[0].name;
 	for (s = BEFORE; s < SIDES; s++) {
 		caller = in->cmp->side[s] ? caller_of(in->cmp->side[s], function) : NULL;
 		if (caller)
@@ -133,10 +130,12 @@ static int profile_of(const struct report_input *in, enum side s, const char *la
 		      struct buf *out, struct err *err)
 {
 	const struct profile *p = in->cmp->side[s];
-	struct run run = { .event = in->cmp->diff ? in->cmp->diff->event : NULL, .freq_hz = in->exp ? in->exp->freq_hz : 0 };
+	struct run run = { .event = in->cmp->diff ? in->cmp->diff->event : NULL,
+			   .freq_hz = in->exp ? in->exp->freq_hz : 0 };
 	struct show_input show = {
-		.profile = p, .run = &run, .min_share = PROFILE_SHARE, .max_depth = PROFILE_LEVELS,
-		.max_rows = PROFILE_ROWS, .from = from, .indent = PROFILE_INDENT, .width = MAIL_COLUMNS, .ascii = true,
+		.profile = p, .run = &run, .from = from,
+		.min_share = PROFILE_SHARE, .max_depth = PROFILE_LEVELS, .max_rows = PROFILE_ROWS,
+		.indent = PROFILE_INDENT, .width = MAIL_COLUMNS, .ascii = true,
 	};
 
 	if (!p) {
@@ -158,7 +157,8 @@ static int profile_of(const struct report_input *in, enum side s, const char *la
 
 static int profiles(const struct report_input *in, struct buf *out, struct err *err)
 {
-	const char *layout = in->facts && in->facts->style && style(in->facts->style) ? in->facts->style : "tree";
+	const char *asked = in->facts ? in->facts->style : NULL;
+	const char *layout = asked && style(asked) ? asked : "tree";
 	bool tree = !strcmp(layout, "tree");
 	const char *from = tree ? tree_start(in) : NULL;
 	enum side s;
@@ -174,7 +174,7 @@ static int profiles(const struct report_input *in, struct buf *out, struct err *
 
 		buf_printf(&text, "Profile %s%s:", side,
 			   from ? " (share of the caller, samples / samples of the caller)" : "");
-		head(buf_str(&text), out);
+		para(out, &plain, buf_str(&text));
 		buf_putc(out, '\n');
 		rc = profile_of(in, s, layout, from, out, err);
 		buf_putc(out, '\n');
@@ -186,7 +186,9 @@ static int profiles(const struct report_input *in, struct buf *out, struct err *
 
 static void moved(const struct report_input *in, struct buf *out)
 {
-	static const struct parts_opts o = { .indent = INDENT, .width = MAIL_COLUMNS, .max_rows = MOVED_ROWS };
+	static const struct parts_opts o = {
+		.indent = INDENT, .width = MAIL_COLUMNS, .max_rows = MOVED_ROWS,
+	};
 
 	say(in, parts_functions_caption, out);
 	if (parts_functions(in, &o, out))
@@ -204,29 +206,39 @@ static const char *accel(const struct report_input *in)
 
 static bool on_cpu_clock(const struct report_input *in)
 {
-	const char *event = in->cmp->diff && in->cmp->diff->event ? in->cmp->diff->event : in->exp ? in->exp->event : NULL;
+	const char *event = in->cmp->diff ? in->cmp->diff->event : NULL;
 
 	return event && (!strncmp(event, "cpu-clock", 9) || !strncmp(event, "task-clock", 10));
+}
+
+/* One sentence after another. */
+static void add(struct buf *out, const char *sentences)
+{
+	buf_puts(out, out->len ? " " : "");
+	buf_puts(out, sentences);
 }
 
 static void limits(const struct report_input *in, struct buf *out)
 {
 	bool vm = in->exp && in->exp->target && !strcmp(in->exp->target, "vm");
-	bool tcg = vm && !strncmp(accel(in), "tcg", 3);
+	bool tcg = vm && !strncmp(accel(in), "tcg", 3), exact = in->exp && in->exp->exact;
 
 	if (tcg)
-		buf_puts(out, "Measured in a QEMU guest without KVM (TCG): this shows instructions and paths, not caches, "
-			 "branch prediction or contention between cores. How much time the change saves on hardware has to "
-			 "be measured there.");
+		add(out, "Measured in a QEMU guest without KVM (TCG): this shows instructions and paths, not"
+			 " caches, branch prediction or contention between cores. What the change does to the"
+			 " time on hardware has to be measured there.");
 	else if (vm && strcmp(accel(in), "kvm"))
-		buf_puts(out, "Measured in a QEMU guest; whether it ran under KVM or TCG was not recorded. Under TCG the "
-			 "figures would show instructions and paths, not caches or branch prediction.");
-	if (in->exp && in->exp->exact)
-		buf_printf(out, "%sTime is the instruction clock (-icount shift=0, one CPU): one guest instruction is 1 ns, so "
-			   "times are instruction counts.", out->len ? " " : "");
-	if (on_cpu_clock(in) && (in->cmp->samples[BEFORE] || in->cmp->samples[AFTER]))
-		buf_printf(out, "%sSamples of this event come from a timer interrupt and cannot land where interrupts are off; "
-			   "they show where interrupts are enabled again.", out->len ? " " : "");
+		add(out, "Measured in a QEMU guest; whether it ran under KVM or TCG was not recorded. Under"
+			 " TCG the figures would show instructions and paths, not caches or branch"
+			 " prediction.");
+	if (exact)
+		add(out, "Time is the instruction clock (-icount shift=0, one CPU): one guest instruction is"
+			 " 1 ns, so times are instruction counts.");
+	else if (tcg)
+		add(out, "Times are those of translated code: take their direction, not their size.");
+	if (on_cpu_clock(in))
+		add(out, "Samples of this event come from a timer interrupt and cannot land where interrupts"
+			 " are off; they show where interrupts are enabled again.");
 }
 
 /* --- below the line --- */
@@ -284,7 +296,8 @@ static void block_values(const struct report_input *in, struct buf *out)
 
 	if (!in->cmp->n_metrics)
 		return;
-	s = figure_scale(m->unit, fmax(fabs(m->est.before.mean), fabs(m->est.after.mean)), m->est.diff / 1000);
+	s = figure_scale(m->unit, fmax(fabs(m->est.before.mean), fabs(m->est.after.mean)),
+			 fabs(m->est.diff) / 1000);
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct buf label = BUF_INIT, text = BUF_INIT;
 
@@ -312,8 +325,8 @@ static void setup_experiment(const struct report_input *in, struct buf *out)
 	labelled("kernel", e->kernel, out);
 	labelled("kab", e->kab_version, out);
 	if (in->facts && in->facts->module) {
-		buf_printf(&text, "%s, a livepatch that holds both variants behind a static key; loading it taints the kernel",
-			   in->facts->module);
+		buf_printf(&text, "%s, a livepatch that holds both variants behind a static key; loading it"
+			   " taints the kernel", in->facts->module);
 		labelled("module", buf_str(&text), out);
 		buf_clear(&text);
 	}
@@ -338,7 +351,7 @@ static void setup(const struct report_input *in, struct buf *out)
 {
 	size_t i;
 
-	head("How it was measured (for below the three-dash line of a patch mail):", out);
+	para(out, &plain, "How it was measured (for below the three-dash line of a patch mail):");
 	buf_putc(out, '\n');
 	if (parts_is_experiment(in))
 		setup_experiment(in, out);

@@ -16,6 +16,7 @@
 #include "report/table.h"
 
 #define BLOCKS_NEEDED 2		/* of each variant, for an interval */
+#define MUCH_LOST 0.01		/* share of samples from which on a reader is warned */
 
 char *parts_operation(const struct report_input *in)
 {
@@ -87,7 +88,8 @@ static void with_unit(struct buf *out, double v, const struct scale *s, bool sig
 /* "1 block before and 6 after" */
 static void block_counts(const struct estimate *e, struct buf *out)
 {
-	buf_printf(out, "%zu %s before and %zu after", e->before.n, e->before.n == 1 ? "block" : "blocks", e->after.n);
+	buf_printf(out, "%zu %s before and %zu after", e->before.n, e->before.n == 1 ? "block" : "blocks",
+		   e->after.n);
 }
 
 static void interval_words(const struct estimate *e, const struct scale *s, struct buf *out)
@@ -113,11 +115,11 @@ static void method(const struct report_input *in, const struct estimate *e, stru
 	if (parts_is_experiment(in))
 		buf_puts(out, ", interleaved in balanced random order");
 	if (e->sd_zero)
-		buf_puts(out, "; the blocks of a side repeat exactly, so the interval is the resolution of the clock");
+		buf_puts(out, "; blocks of a side repeat exactly: the interval is the clock's resolution");
 }
 
-static void decided(const struct report_input *in, const struct metric *m, const struct scale *s, const char *what,
-		    struct buf *out)
+static void decided(const struct report_input *in, const struct metric *m, const struct scale *s,
+		    const char *what, struct buf *out)
 {
 	const struct estimate *e = &m->est;
 
@@ -136,8 +138,8 @@ static void decided(const struct report_input *in, const struct metric *m, const
 	buf_puts(out, ").");
 }
 
-static void undecided(const struct report_input *in, const struct metric *m, const struct scale *s, const char *what,
-		      struct buf *out)
+static void undecided(const struct report_input *in, const struct metric *m, const struct scale *s,
+		      const char *what, struct buf *out)
 {
 	const struct estimate *e = &m->est;
 
@@ -152,8 +154,8 @@ static void undecided(const struct report_input *in, const struct metric *m, con
 	buf_puts(out, "). A difference of this size cannot be told from noise by these blocks.");
 }
 
-static void too_few(const struct report_input *in, const struct metric *m, const struct scale *s, const char *what,
-		    struct buf *out)
+static void too_few(const struct report_input *in, const struct metric *m, const struct scale *s,
+		    const char *what, struct buf *out)
 {
 	const struct estimate *e = &m->est;
 
@@ -162,13 +164,14 @@ static void too_few(const struct report_input *in, const struct metric *m, const
 	buf_puts(out, " before and ");
 	with_unit(out, e->after.mean, s, false);
 	if (!parts_is_experiment(in)) {
-		buf_puts(out, " after; these are single recordings, not interleaved blocks, so the difference has no "
-			 "interval.");
+		buf_puts(out, " after; these are single recordings, not interleaved blocks, so the difference"
+			      " has no interval.");
 		return;
 	}
 	buf_puts(out, " after, from ");
 	block_counts(e, out);
-	buf_printf(out, ". An interval needs at least %d complete blocks of each.", BLOCKS_NEEDED);
+	buf_printf(out, ". An interval needs at least %d complete blocks of each: run it again with"
+		   " --blocks %d or more.", BLOCKS_NEEDED, BLOCKS_NEEDED);
 }
 
 void parts_result(const struct report_input *in, struct buf *out)
@@ -179,7 +182,7 @@ void parts_result(const struct report_input *in, struct buf *out)
 	char *op;
 
 	if (!in->cmp->n_metrics) {
-		buf_puts(out, "No verdict: there are no timed blocks, only profiles, so differences have no interval.");
+		buf_puts(out, "No verdict: there are profiles but no timed blocks, so no interval.");
 		return;
 	}
 	op = parts_operation(in);
@@ -236,16 +239,19 @@ void parts_state(const struct report_input *in, struct buf *out)
 		}
 	}
 	if (c->left_out)
-		buf_printf(out, "%sLeft out: %zu %s (warm-up, incomplete or failed).", out->len ? " " : "", c->left_out,
-			   c->left_out == 1 ? "block" : "blocks");
+		buf_printf(out, "%sLeft out: %zu %s (warm-up, incomplete or failed).", out->len ? " " : "",
+			   c->left_out, c->left_out == 1 ? "block" : "blocks");
 }
 
 static void plus_minus(const struct summary *s, struct buf *out)
 {
+	double rel;
+
 	if (!isfinite(s->sd) || !isfinite(s->mean) || s->mean == 0)
 		return;
 	buf_puts(out, "+-");
-	figure_percent(out, s->sd / fabs(s->mean), figure_percent_decimals(-s->sd / s->mean, s->sd / s->mean), false);
+	rel = s->sd / fabs(s->mean);
+	figure_percent(out, rel, figure_percent_decimals(-rel, rel), false);
 }
 
 void parts_native(const struct report_input *in, struct buf *out)
@@ -259,7 +265,7 @@ void parts_native(const struct report_input *in, struct buf *out)
 		if (!m->native.n)
 			continue;
 		if (!n++)
-			buf_puts(out, "The untouched kernel (native), for what routing through the module costs:");
+			buf_puts(out, "The untouched kernel (native), for the cost of the routing:");
 		buf_printf(out, "%s %s ", n == 1 ? "" : ",", m->name);
 		with_unit(out, m->native.mean, &s, false);
 		buf_putc(out, ' ');
@@ -270,27 +276,38 @@ void parts_native(const struct report_input *in, struct buf *out)
 		buf_putc(out, '.');
 }
 
-/* Runs that count: complete blocks of the side that are no warm-up, or the side's only run. */
+/* Damaged stacks of the runs that count: complete blocks that are no warm-up, or one of a pair. */
 static uint64_t damaged(const struct report_input *in, enum side s)
 {
 	enum variant v = s == BEFORE ? VARIANT_BEFORE : VARIANT_AFTER;
 	uint64_t sum = 0;
 	size_t i;
 
+	if (!parts_is_experiment(in))
+		return in->n_runs == SIDES ? in->runs[s].bad_stacks : 0;
 	for (i = 0; i < in->n_runs; i++)
 		if (in->runs[i].variant == v && in->runs[i].state == RUN_COMPLETE && !in->runs[i].warmup)
 			sum += in->runs[i].bad_stacks;
 	return sum;
 }
 
+/* Of the runs, else of the profile itself: an import may say nothing of its run. */
+static double samples_of(const struct compare *c, enum side s)
+{
+	return c->samples[s] > 0 || !c->side[s] ? c->samples[s] : c->side[s]->samples;
+}
+
+static double lost_share(const struct compare *c, enum side s)
+{
+	return c->lost[s] > 0 ? c->lost[s] / (samples_of(c, s) + c->lost[s]) : 0;
+}
+
 static void lost_words(const struct compare *c, enum side s, struct buf *out)
 {
-	double all = c->samples[s] + c->lost[s];
-
 	figure_samples(out, c->lost[s]);
 	if (c->lost[s] > 0) {
 		buf_puts(out, " (");
-		figure_percent(out, c->lost[s] / all, 2, false);
+		figure_percent(out, lost_share(c, s), 2, false);
 		buf_putc(out, ')');
 	}
 }
@@ -301,7 +318,7 @@ void parts_samples(const struct report_input *in, struct buf *out)
 	uint64_t bad[SIDES] = { damaged(in, BEFORE), damaged(in, AFTER) };
 	char *event;
 
-	if (!c->samples[BEFORE] && !c->samples[AFTER]) {
+	if (!samples_of(c, BEFORE) && !samples_of(c, AFTER)) {
 		buf_puts(out, "No samples were taken.");
 		return;
 	}
@@ -312,9 +329,9 @@ void parts_samples(const struct report_input *in, struct buf *out)
 	if (in->exp && in->exp->freq_hz)
 		buf_printf(out, " at %llu Hz", (unsigned long long)in->exp->freq_hz);
 	buf_puts(out, ": ");
-	figure_samples(out, c->samples[BEFORE]);
+	figure_samples(out, samples_of(c, BEFORE));
 	buf_puts(out, " before, ");
-	figure_samples(out, c->samples[AFTER]);
+	figure_samples(out, samples_of(c, AFTER));
 	buf_puts(out, " after; lost: ");
 	if (!c->lost[BEFORE] && !c->lost[AFTER]) {
 		buf_puts(out, "none");
@@ -328,18 +345,25 @@ void parts_samples(const struct report_input *in, struct buf *out)
 		buf_printf(out, "; stacks with a damaged part: %llu before, %llu after",
 			   (unsigned long long)bad[BEFORE], (unsigned long long)bad[AFTER]);
 	buf_putc(out, '.');
+	if (lost_share(c, BEFORE) > MUCH_LOST || lost_share(c, AFTER) > MUCH_LOST)
+		buf_puts(out, " With that many lost the profiles may be off; a lower rate (-F) loses fewer.");
 	free(event);
 }
 
 void parts_metrics_caption(const struct report_input *in, struct buf *out)
 {
+	const struct estimate *e;
 	char *op;
 
 	if (!in->cmp->n_metrics)
 		return;
+	e = &in->cmp->metrics[0].est;
 	op = parts_operation(in);
-	buf_printf(out, "Per %s, mean and standard deviation of a block (n %zu before, %zu after), change of the mean"
-		   " and its 95%% interval:", op, in->cmp->metrics[0].est.before.n, in->cmp->metrics[0].est.after.n);
+	if (parts_is_experiment(in))
+		buf_printf(out, "Per %s, mean and standard deviation of a block (n %zu before, %zu after),"
+			   " change of the mean and its 95%% interval:", op, e->before.n, e->after.n);
+	else
+		buf_printf(out, "Per %s, one recording a side:", op);
 	free(op);
 }
 
@@ -427,8 +451,8 @@ static const char *mark(const struct report_input *in, const struct flat_diff_ro
 	return parts_has_intervals(in) && r->has_interval && r->self_lo <= 0 && r->self_hi >= 0 ? "~" : "";
 }
 
-static void function_row(const struct report_input *in, const struct moved *m, const struct scale *s, bool rank,
-			 struct table *t)
+static void function_row(const struct report_input *in, const struct moved *m, const struct scale *s,
+			 bool rank, struct table *t)
 {
 	struct buf b = BUF_INIT;
 
@@ -452,7 +476,7 @@ static void function_row(const struct report_input *in, const struct moved *m, c
 	table_take(t, &b);
 }
 
-/* The rows with a self value on either side, in the norm in force, what moved most first; the caller frees. */
+/* The rows with a self value, in the norm in force, what moved most first; the caller frees. */
 static struct moved *moved_rows(const struct report_input *in, size_t *n, double *max)
 {
 	const struct compare *c = in->cmp;
@@ -465,7 +489,8 @@ static struct moved *moved_rows(const struct report_input *in, size_t *n, double
 		struct moved *row = &rows[kept];
 		enum side s;
 
-		*row = (struct moved){ .row = &c->flat[i], .symbol = &c->diff->symtab.symbols[c->flat[i].symbol] };
+		row->row = &c->flat[i];
+		row->symbol = &c->diff->symtab.symbols[c->flat[i].symbol];
 		for (s = BEFORE; s < SIDES; s++) {
 			row->self[s] = c->flat[i].self[s][m] * norm_scale(c->diff, in->norm, s, m);
 			*max = larger(*max, row->self[s]);
@@ -483,7 +508,9 @@ size_t parts_functions(const struct report_input *in, const struct parts_opts *o
 #define FIGURES { "before", TABLE_RIGHT }, { "after", TABLE_RIGHT }, { "difference", TABLE_RIGHT }, \
 		{ "", TABLE_RIGHT | TABLE_TIGHT }, { "", 0 }
 	static const struct table_col plain[] = { FIGURES, { "function", TABLE_FLEX } };
-	static const struct table_col ranked[] = { FIGURES, { "rank", TABLE_RIGHT }, { "function", TABLE_FLEX } };
+	static const struct table_col ranked[] = {
+		FIGURES, { "rank", TABLE_RIGHT }, { "function", TABLE_FLEX },
+	};
 #undef FIGURES
 	char formula[160], unit[32];
 	struct moved *rows;
@@ -526,10 +553,12 @@ void parts_functions_caption(const struct report_input *in, struct buf *out)
 		return;
 	for (i = 0; i < in->cmp->n_flat; i++)
 		interval |= in->cmp->flat[i].has_interval && parts_has_intervals(in);
-	norm_formula(in->cmp->diff, in->norm, parts_measure(in), in->facts ? in->facts->operation : NULL, formula, unit);
+	norm_formula(in->cmp->diff, in->norm, parts_measure(in), in->facts ? in->facts->operation : NULL,
+		     formula, unit);
 	text = para_ascii(formula);
 	buf_printf(out, "Self cost of the functions that moved most: %s.", text);
 	if (interval)
-		buf_puts(out, " +- is half the 95% interval over blocks, of each function alone; ~ marks those that hold 0.");
+		buf_puts(out, " +- is half the 95% interval over blocks, of each function alone; ~ marks"
+			      " those that hold 0.");
 	free(text);
 }

@@ -33,10 +33,10 @@ struct report_input {
 struct show_input {
 	const struct profile *profile;	/* grouped by comm for "flat"; else that column is left out */
 	const struct run *run;		/* may be NULL */
-	double min_share;		/* per cent of the whole profile below which rows are left out (and counted) */
+	double min_share;		/* per cent of the profile; rows below are left out and counted */
 	unsigned max_depth;		/* "tree": levels shown, the first line is one; 0: no limit */
 	size_t max_rows;		/* "flat", "oprofile"; 0: no limit */
-	const char *from;		/* "tree" starts at this function, all its callers taken together; NULL: root */
+	const char *from;		/* "tree" starts at this function, all calls of it taken together */
 	unsigned indent;		/* blanks in front of each line */
 	unsigned width;			/* cells a line; names that do not fit are cut. 0: no limit */
 	bool ascii;			/* everything above 0x7e escaped, for mails */

@@ -121,8 +121,8 @@ static bool excerpt_build(const struct profile *p, const char *from, struct exce
 	return found;
 }
 
-static void tree_line(const struct show_input *in, const struct symbol *s, unsigned level, double part, double whole,
-		      struct buf *out)
+static void tree_line(const struct show_input *in, const struct symbol *s, unsigned level, double part,
+		      double whole, struct buf *out)
 {
 	struct buf name = BUF_INIT, tail = BUF_INIT;
 	size_t blanks = in->indent + (size_t)level * STEP, room;
@@ -173,7 +173,7 @@ static int show_tree(const struct show_input *in, struct buf *out, struct err *e
 
 			profile_free(x.profile);
 			text_escape(&name, in->from, strlen(in->from), false);
-			err_add(err, -ENOENT, "No sample has %s in its stack; the flat style lists the functions there are.",
+			err_add(err, -ENOENT, "No stack has %s in it; the flat style lists what there is.",
 				buf_str(&name));
 			buf_release(&name);
 			return -ENOENT;
@@ -357,7 +357,8 @@ static int show_oprofile(const struct show_input *in, struct buf *out, struct er
 		escape(in, in->run->event, out);
 		buf_puts(out, " events");
 		if (in->run->freq_hz)
-			buf_printf(out, " (%llu samples a second asked for)", (unsigned long long)in->run->freq_hz);
+			buf_printf(out, " (%llu samples a second asked for)",
+				   (unsigned long long)in->run->freq_hz);
 		buf_putc(out, '\n');
 	}
 	buf_fill(out, ' ', in->indent);
@@ -410,9 +411,9 @@ static int show_folded(const struct show_input *in, struct buf *out, struct err 
 }
 
 const struct show_style show_styles[] = {
-	{ "tree", "call tree: function(share of its caller, samples/samples of the caller)", false, show_tree },
-	{ "flat", "self cost: per cent, command, object, [k] or [.] function, as perf report prints it", true, show_flat },
-	{ "oprofile", "self cost: samples, per cent, function, as opreport prints it", false, show_oprofile },
-	{ "folded", "one line a stack, frames joined by ';', then its samples, for flame graph tools", false, show_folded },
+	{ "tree", "call tree: function(share of caller samples/samples of caller)", false, show_tree },
+	{ "flat", "self cost: per cent, command, object, function, as in perf report", true, show_flat },
+	{ "oprofile", "self cost: samples, per cent, function, as in opreport", false, show_oprofile },
+	{ "folded", "one line a stack, for flame graph tools", false, show_folded },
 	{ NULL, NULL, false, NULL },
 };

@@ -18,6 +18,7 @@
 #include "profile/experiment.h"
 #include "profile/profile.h"
 
+struct buf;
 struct err;
 struct store;
 
@@ -37,7 +38,7 @@ int store_open(const char *path, enum store_mode mode, struct store **out, struc
 /* Commits what is pending and checkpoints the WAL; NULL is fine. */
 int store_close(struct store *s, struct err *err);
 const char *store_path(const struct store *s);
-/* PRAGMA integrity_check and foreign_key_check. */
+/* PRAGMA integrity_check and foreign_key_check, and that every stack lies behind its parent. */
 int store_check(struct store *s, struct err *err);
 /* Changes whenever another process has committed (PRAGMA data_version). */
 int64_t store_data_version(struct store *s);
@@ -76,7 +77,10 @@ struct store_sample {
 	uint32_t event;		/* index into the run's events, see store_event() */
 };
 int store_event(struct store *s, int64_t run, uint32_t index, const char *name, const char *unit, struct err *err);
-/* Appends to the raw chunk (zstd, written every second or 64k samples) and to the folded counts. */
+/*
+ * Adds to the raw chunk (zstd) and to the folded counts, in memory; both reach the file together, with the
+ * next commit. Commits by itself, as store_tick() does, so that a stream of samples needs no other clock.
+ */
 int store_samples(struct store *s, int64_t run, const struct store_sample *v, size_t n, struct err *err);
 int store_tick(struct store *s, struct err *err);
 
@@ -89,8 +93,12 @@ int store_run(struct store *s, int64_t id, struct run *r, struct err *err);
 int store_machine(struct store *s, int64_t id, struct machine *m, struct err *err);
 struct store_metric { char *name, *unit; double value; };
 int store_metrics(struct store *s, int64_t run, struct store_metric **v, size_t *n, struct err *err);
+void store_metric_release(struct store_metric *m);
+/* Appends the run's texts of this kind, in the order they were added, raw as met. */
+int store_text(struct store *s, int64_t run, const char *kind, struct buf *out, struct err *err);
 struct store_thread_row { uint32_t pid, tid; char *comm; double samples; };
 int store_threads(struct store *s, int64_t run, struct store_thread_row **v, size_t *n, struct err *err);
+void store_thread_row_release(struct store_thread_row *t);
 
 /*
  * Folds the samples of the runs into one sealed profile. Options: group the

@@ -14,11 +14,11 @@ static const struct column columns[] = {
 	[COL_BEFORE]   = { "before",	10, 12, 2, true },
 	[COL_AFTER]    = { "after",	10, 12, 3, true },
 	[COL_DIFF]     = { "difference", 11, 13, 1, true },
-	[COL_REL]      = { "",		 9,  9, 4, true },
-	[COL_INTERVAL] = { "95 % interval", 21, 23, 6, true },
-	[COL_RANK]     = { "rank",	 8,  8, 7, true },
-	[COL_NAME]     = { "function",	20, 60, 0, false },
-	[COL_DSO]      = { "where",	12, 40, 8, false },
+	[COL_REL]      = { "",		 8,  8, 4, true },
+	[COL_INTERVAL] = { "95 % interval", 20, 22, 6, true },
+	[COL_RANK]     = { "rank",	 7,  7, 7, true },
+	[COL_NAME]     = { "function",	26, 60, 0, false },
+	[COL_DSO]      = { "where",	18, 40, 8, false },
 };
 
 /* The size of the difference; functions without a cost of their own have none to compare. */
@@ -49,6 +49,14 @@ static enum style change_style(const struct figures *f, const struct flat_diff_r
 	return diff < 0 ? STYLE_LESS : STYLE_MORE;
 }
 
+static void put_rank(unsigned rank, struct buf *out)
+{
+	if (rank)
+		buf_printf(out, "%u", rank);
+	else
+		buf_putc(out, '-');
+}
+
 static enum style cell(const struct tui *t, const struct view *v, size_t i, size_t column, struct buf *out)
 {
 	const struct figures *f = &((const struct flat_rows *)v->state)->figures;
@@ -58,10 +66,10 @@ static enum style cell(const struct tui *t, const struct view *v, size_t i, size
 
 	switch (column) {
 	case COL_BEFORE:
-		figures_put(f, before, false, out);
+		figures_put_side(f, r->self, BEFORE, out);
 		return STYLE_TEXT;
 	case COL_AFTER:
-		figures_put(f, after, false, out);
+		figures_put_side(f, r->self, AFTER, out);
 		return STYLE_TEXT;
 	case COL_DIFF:
 		figures_put(f, after - before, true, out);
@@ -83,14 +91,12 @@ static enum style cell(const struct tui *t, const struct view *v, size_t i, size
 			buf_printf(out, "%u", r->rank[BEFORE]);
 			return STYLE_DIM;
 		}
-		if (r->rank[BEFORE])
-			buf_printf(out, "%u", r->rank[BEFORE]);
-		buf_puts(out, ">");
-		if (r->rank[AFTER])
-			buf_printf(out, "%u", r->rank[AFTER]);
+		put_rank(r->rank[BEFORE], out);
+		buf_putc(out, '>');
+		put_rank(r->rank[AFTER], out);
 		return STYLE_TEXT;
 	case COL_NAME:
-		tui_name(t, out, sym->name);
+		tui_symbol(t, out, sym);
 		return STYLE_TEXT;
 	default:
 		tui_name(t, out, sym->dso);
@@ -202,7 +208,8 @@ static void info(const struct tui *t, const struct view *v, struct buf *out)
 		buf_puts(out, " lost");
 	}
 	if (c->left_out)
-		buf_printf(out, "; %zu blocks left out (warm-up, incomplete, failed)", c->left_out);
+		buf_printf(out, "; %zu %s left out (warm-up, incomplete, failed)", c->left_out,
+			   c->left_out == 1 ? "block" : "blocks");
 	if (c->n_metrics)
 		buf_printf(out, "; %s", c->metrics[0].est.method);
 }

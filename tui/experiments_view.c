@@ -15,16 +15,16 @@
 enum { COL_ID, COL_STATE, COL_COST, COL_DIFF, COL_OPS, COL_SAMPLES, COL_LOST, COL_WHERE, COL_WHEN, COL_WHAT };
 
 static const struct column columns[] = {
-	[COL_ID]      = { "id",		 8,  9, 0, false },
+	[COL_ID]      = { "id",		 7,  9, 0, false },
 	[COL_STATE]   = { "state",	10, 10, 4, false },
-	[COL_COST]    = { "wall/op",	10, 10, 2, true },
+	[COL_COST]    = { "wall/op",	 9, 10, 2, true },
 	[COL_DIFF]    = { "change",	 9,  9, 1, true },
-	[COL_OPS]     = { "ops",	 9, 11, 7, true },
-	[COL_SAMPLES] = { "samples",	 8, 10, 5, true },
+	[COL_OPS]     = { "ops",	 7, 11, 7, true },
+	[COL_SAMPLES] = { "samples",	 7, 10, 5, true },
 	[COL_LOST]    = { "lost",	 5,  7, 6, true },
-	[COL_WHERE]   = { "target",	 8, 10, 8, false },
+	[COL_WHERE]   = { "target",	 9, 10, 8, false },
 	[COL_WHEN]    = { "started",	16, 16, 9, false },
-	[COL_WHAT]    = { "case or label", 14, 200, 3, false },
+	[COL_WHAT]    = { "case or label", 18, 200, 3, false },
 };
 
 /* exp NONE: `run` is one of data.loose; run NONE: the experiment itself. */

@@ -76,6 +76,14 @@ void figures_put(const struct figures *f, double value, bool sign, struct buf *o
 	text_count(out, shown, f->decimals);
 }
 
+void figures_put_side(const struct figures *f, const double raw[SIDES][MEASURES], enum side s, struct buf *out)
+{
+	if (raw[s][f->measure] == 0)
+		buf_putc(out, '-');
+	else
+		figures_put(f, figures_side(f, raw, s), false, out);
+}
+
 double figures_relative(double before, double after)
 {
 	return before != 0 ? after / before - 1 : NAN;

@@ -14,6 +14,8 @@
 #include "profile/layout.h"
 #include "tui/flame_paint.h"
 
+#define STEM_SHARE 0.9
+
 struct state {
 	struct layout layout[SIDES];
 	struct area graph[SIDES];	/* where they were painted last; rows 0: not at all */
@@ -35,14 +37,43 @@ static void drop(struct state *s)
 	s->seen = NULL;
 }
 
+static bool below(const struct diff *d, uint32_t node, uint32_t top)
+{
+	return node >= top && node - top < d->nodes[top].frames;
+}
+
+/* The zoom is a frame above the selected one: what another view selected is brought into sight. */
+static void settle_zoom(struct tui *t)
+{
+	while (t->zoom.n && !below(t->data.diff, t->node, t->zoom.v[t->zoom.n - 1]))
+		t->zoom.n--;
+}
+
+/* Where nobody chose a frame yet: the end of the stem that nearly all samples share, so that what branches is in sight. */
+static uint32_t stem(const struct tui *t, enum measure m)
+{
+	const struct diff_node *nodes = t->data.diff->nodes;
+	uint32_t node = NODE_ROOT, c;
+
+	while ((c = nodes[node].first_child) != NODE_NONE &&
+	       nodes[c].total[BEFORE][m] >= STEM_SHARE * nodes[node].total[BEFORE][m] &&
+	       nodes[c].total[AFTER][m] >= STEM_SHARE * nodes[node].total[AFTER][m])
+		node = c;
+	return node;
+}
+
 static void refresh(struct tui *t, struct view *v)
 {
 	struct state *s = v->state ? v->state : (v->state = mem_alloc(sizeof(*s)));
 
 	drop(s);
 	s->width = 0;
-	if (tui_needs_met(t, NEEDS_PROFILE))
-		tui_figures(t, &s->figures);
+	if (!tui_needs_met(t, NEEDS_PROFILE))
+		return;
+	tui_figures(t, &s->figures);
+	if (!t->chosen && t->node == NODE_ROOT)
+		t->node = stem(t, s->figures.measure);
+	settle_zoom(t);
 }
 
 static void close_view(struct view *v)
@@ -82,7 +113,8 @@ static void make_layouts(struct tui *t, struct state *s, unsigned width)
 
 /* --- painting --- */
 
-static void draw_graph_title(struct tui *t, const struct state *s, enum side side, unsigned y, const struct area *a)
+static void draw_graph_title(struct tui *t, const struct state *s, enum side side, unsigned y, const struct area *a,
+			     unsigned shown)
 {
 	const struct diff_node *zoom = &t->data.diff->nodes[s->zoom];
 	const struct layout *l = &s->layout[side];
@@ -98,6 +130,9 @@ static void draw_graph_title(struct tui *t, const struct state *s, enum side sid
 	buf_printf(&text, " %s, ", s->figures.unit);
 	text_count(&text, zoom->total[side][COUNT], 0);
 	buf_puts(&text, " samples");
+	if (shown < l->rows)
+		buf_printf(&text, ", rows %u-%u of %u", s->scroll + 1, s->scroll + shown < l->rows ? s->scroll + shown :
+			   l->rows, l->rows);
 	w = x < a->x + a->cols ? a->x + a->cols - x : 0;
 	x += screen_words(&t->screen, y, x, w, tui_ink(t, STYLE_TEXT), buf_str(&text));
 	buf_clear(&text);
@@ -130,7 +165,7 @@ static void put_label(const struct tui *t, uint32_t node, struct buf *out)
 	/* Told by glyph as well as by place: the other graph has no such frame. */
 	if (!t->data.single && node != NODE_ROOT)
 		buf_puts(out, diff_gone(d, node) ? "-" : diff_new(d, node) ? "+" : "");
-	tui_name(t, out, diff_symbol(d, node)->name);
+	tui_symbol(t, out, diff_symbol(d, node));
 }
 
 static void draw_graph(struct tui *t, struct state *s, enum side side, struct area a)
@@ -180,95 +215,80 @@ static void put_cost(const struct state *s, const double raw[SIDES][MEASURES], s
 	}
 }
 
-static double share(const struct diff *d, uint32_t node, enum side s, enum measure m)
+static void put_side(const struct state *s, const double raw[SIDES][MEASURES], struct buf *out)
 {
-	double all = d->nodes[NODE_ROOT].total[s][m];
-
-	return all != 0 ? 100 * d->nodes[node].total[s][m] / all : 0;
+	figures_put(&s->figures, figures_side(&s->figures, raw, BEFORE), false, out);
+	buf_printf(out, " %s", s->figures.unit);
 }
 
-/* Up to three lines about the selected frame; the first ones matter most. */
+/* What the selected frame costs: with all it calls, and where there is a second line, itself. */
 static void draw_info(struct tui *t, const struct state *s, struct area a)
 {
-	const struct diff *d = t->data.diff;
-	const struct diff_node *n = &d->nodes[t->node];
-	const struct symbol *sym = diff_symbol(d, t->node);
+	const struct diff_node *n = &t->data.diff->nodes[t->node];
 	double diff = figures_diff(&s->figures, n->total);
-	struct buf name = BUF_INIT, cost = BUF_INIT, self = BUF_INIT;
-	unsigned w;
+	struct buf text = BUF_INIT;
 
-	tui_name(t, &name, sym->name);
-	buf_puts(&name, "  ");
-	tui_name(t, &name, sym->dso);
 	if (t->data.single) {
-		figures_put(&s->figures, figures_side(&s->figures, n->total, BEFORE), false, &cost);
-		buf_printf(&cost, " %s  %.2f %% of all", s->figures.unit, share(d, t->node, BEFORE, s->figures.measure));
-		buf_puts(&self, "self ");
-		figures_put(&s->figures, figures_side(&s->figures, n->self, BEFORE), false, &self);
+		put_side(s, n->total, &text);
+		buf_printf(&text, "  %.2f %% of all", tui_share(t, t->node, BEFORE));
 	} else {
-		put_cost(s, n->total, &cost);
-		buf_printf(&cost, "  %.2f -> %.2f %% of all", share(d, t->node, BEFORE, s->figures.measure),
-			   share(d, t->node, AFTER, s->figures.measure));
-		buf_puts(&self, "self ");
-		put_cost(s, n->self, &self);
+		put_cost(s, n->total, &text);
+		buf_printf(&text, "  %.2f -> %.2f %% of all", tui_share(t, t->node, BEFORE),
+			   tui_share(t, t->node, AFTER));
 	}
-	if (a.rows == 1) {
-		buf_puts(&cost, "  ");
-		buf_puts(&cost, buf_str(&name));
+	screen_words(&t->screen, a.y, a.x, a.cols, tui_ink(t, t->data.single || diff == 0 ? STYLE_TEXT :
+		     diff < 0 ? STYLE_LESS : STYLE_MORE), buf_str(&text));
+	if (a.rows > 1) {
+		buf_clear(&text);
+		buf_puts(&text, "itself ");
+		if (t->data.single)
+			put_side(s, n->self, &text);
+		else
+			put_cost(s, n->self, &text);
+		screen_words(&t->screen, a.y + 1, a.x, a.cols, tui_ink(t, STYLE_DIM), buf_str(&text));
 	}
-	w = a.cols;
-	if (a.rows > 1)
-		screen_words(&t->screen, a.y, a.x, w, tui_ink(t, STYLE_TITLE), buf_str(&name));
-	screen_words(&t->screen, a.y + (a.rows > 1), a.x, w, tui_ink(t, t->data.single || diff == 0 ? STYLE_TEXT :
-		     diff < 0 ? STYLE_LESS : STYLE_MORE), buf_str(&cost));
-	if (a.rows > 2)
-		screen_words(&t->screen, a.y + 2, a.x, w, tui_ink(t, STYLE_DIM), buf_str(&self));
-	buf_release(&name);
-	buf_release(&cost);
-	buf_release(&self);
+	buf_release(&text);
 }
 
-/* Row of the selected frame on the screen's side of the scroll. */
-static void settle_scroll(struct tui *t, struct state *s, unsigned rows)
+static void info(const struct tui *t, const struct view *v, struct buf *out)
+{
+	(void)v;
+	tui_put_frame(t, t->node, out);
+}
+
+/* Keeps the selected frame in sight, and some of what it calls. */
+static void settle_scroll(struct tui *t, struct state *s, unsigned rows, unsigned all)
 {
 	const struct diff_node *nodes = t->data.diff->nodes;
-	unsigned row = nodes[t->node].depth - nodes[s->zoom].depth;
+	unsigned row = nodes[t->node].depth - nodes[s->zoom].depth, margin = rows / 2;
 
-	if (row < s->scroll)
-		s->scroll = row;
+	if (row + margin >= s->scroll + rows)
+		s->scroll = row + margin - rows + 1;
+	if (s->scroll + rows > all)
+		s->scroll = all > rows ? all - rows : 0;
+	/* A frame too narrow to be drawn may stand below the last row. */
 	if (row >= s->scroll + rows)
 		s->scroll = row - rows + 1;
-}
-
-static bool below(const struct diff *d, uint32_t node, uint32_t top)
-{
-	return node >= top && node - top < d->nodes[top].frames;
-}
-
-/* The zoom is a frame above the selected one: what another view selected is brought into sight. */
-static void settle_zoom(struct tui *t)
-{
-	while (t->zoom.n && !below(t->data.diff, t->node, t->zoom.v[t->zoom.n - 1]))
-		t->zoom.n--;
+	if (row < s->scroll)
+		s->scroll = row;
 }
 
 static void draw(struct tui *t, struct view *v, struct area a)
 {
 	struct state *s = v->state;
-	unsigned info = a.rows >= 16 ? 3 : a.rows >= 10 ? 2 : a.rows >= 4 ? 1 : 0;
+	unsigned info = a.rows >= 20 ? 2 : a.rows >= 4 ? 1 : 0;
 	unsigned title = a.rows >= 8, sides = t->data.single || a.rows < 4 ? 1 : 2;
 	unsigned each, need, y = a.y, side;
 
-	settle_zoom(t);
 	make_layouts(t, s, a.cols);
-	each = (a.rows - info - (info > 1)) / sides - title;
+	each = (a.rows - info) / sides - title;
 	need = s->layout[BEFORE].rows > s->layout[AFTER].rows ? s->layout[BEFORE].rows : s->layout[AFTER].rows;
 	each = need && need < each ? need : each;
-	settle_scroll(t, s, each ? each : 1);
+	settle_scroll(t, s, each ? each : 1, need);
 	s->graph[AFTER].rows = 0;
 	for (side = 0; side < sides; side++) {
 		if (title)
-			draw_graph_title(t, s, (enum side)side, y++, &a);
+			draw_graph_title(t, s, (enum side)side, y++, &a, each);
 		s->graph[side] = (struct area){ y, a.x, each, a.cols };
 		draw_graph(t, s, (enum side)side, s->graph[side]);
 		y += each;
@@ -327,8 +347,6 @@ static unsigned request(struct tui *t, struct view *v, enum request r)
 	struct state *s = v->state;
 	unsigned i;
 
-	if (!tui_needs_met(t, NEEDS_PROFILE))
-		return REACT_UNHANDLED;
 	switch (r) {
 	case REQ_ZOOM:
 		if (t->node != tui_zoom(t))
@@ -363,42 +381,14 @@ static unsigned request(struct tui *t, struct view *v, enum request r)
 	default:
 		return REACT_UNHANDLED;
 	}
+	t->chosen = true;
 	return REACT_DRAW;
-}
-
-/* How much of each side the frames found stand for; one below another counts once. */
-static void say_found(struct tui *t)
-{
-	const struct diff *d = t->data.diff;
-	double found[SIDES] = { 0, 0 };
-	enum measure m = t->option[OPTION_MEASURE] ? COUNT : PERIOD;
-	uint32_t i, end = 0;
-	unsigned frames = 0;
-
-	for (i = 0; i < d->n; i++) {
-		if (!tui_matches(t, diff_symbol(d, i)->name))
-			continue;
-		frames++;
-		if (i < end)
-			continue;
-		end = i + d->nodes[i].frames;
-		found[BEFORE] += share(d, i, BEFORE, m);
-		found[AFTER] += share(d, i, AFTER, m);
-	}
-	if (t->data.single)
-		tui_say(t, STYLE_TEXT, "%u frames match \"%s\": %.2f %% of all", frames, t->search, found[BEFORE]);
-	else
-		tui_say(t, STYLE_TEXT, "%u frames match \"%s\": %.2f %% before, %.2f %% after", frames, t->search,
-			found[BEFORE], found[AFTER]);
 }
 
 static unsigned find(struct tui *t, struct view *v, int direction)
 {
 	(void)v;
-	if (!tui_needs_met(t, NEEDS_PROFILE))
-		return REACT_DRAW;
-	if (tui_find_node(t, direction))
-		say_found(t);
+	tui_find_node(t, direction);
 	return REACT_DRAW;
 }
 
@@ -420,6 +410,7 @@ static unsigned click(struct tui *t, struct view *v, unsigned y, unsigned x)
 		if (c->node == t->node)
 			return request(t, v, REQ_ZOOM);
 		t->node = c->node;
+		t->chosen = true;
 		return REACT_DRAW;
 	}
 	return REACT_NONE;
@@ -427,4 +418,5 @@ static unsigned click(struct tui *t, struct view *v, unsigned y, unsigned x)
 
 const struct view_ops flame_ops = {
 	.draw = draw, .find = find, .click = click, .refresh = refresh, .close = close_view, .request = request,
+	.info = info,
 };

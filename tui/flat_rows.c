@@ -42,7 +42,7 @@ void flat_rows_refresh(struct tui *t, struct view *v, flat_key key)
 		if (t->data.flat[keys.v[i].row].symbol == symbol)
 			v->list.sel = i;
 	}
-	if (t->node == NODE_ROOT)
+	if (!t->chosen)
 		v->list.sel = 0;
 	vec_release(&keys);
 }

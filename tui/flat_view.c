@@ -22,8 +22,8 @@ static const struct column columns[] = {
 	[COL_TOTAL_A] = { "total after", 12, 12, 7, true },
 	[COL_COUNT_B] = { "samples before", 14, 14, 9, true },
 	[COL_COUNT_A] = { "samples after", 13, 13, 10, true },
-	[COL_NAME]    = { "function",	20, 60, 0, false },
-	[COL_DSO]     = { "where",	12, 40, 8, false },
+	[COL_NAME]    = { "function",	26, 60, 0, false },
+	[COL_DSO]     = { "where",	18, 40, 8, false },
 };
 
 static bool shown(const struct tui *t, size_t column)
@@ -57,20 +57,20 @@ static enum style cell(const struct tui *t, const struct view *v, size_t i, size
 		return STYLE_TEXT;
 	case COL_SELF:
 	case COL_SELF_B:
-		figures_put(f, figures_side(f, r->self, BEFORE), false, out);
+		figures_put_side(f, r->self, BEFORE, out);
 		return STYLE_TEXT;
 	case COL_SELF_A:
-		figures_put(f, figures_side(f, r->self, AFTER), false, out);
+		figures_put_side(f, r->self, AFTER, out);
 		return STYLE_TEXT;
 	case COL_DIFF:
 		figures_put(f, diff, true, out);
 		return diff < 0 ? STYLE_LESS : diff > 0 ? STYLE_MORE : STYLE_DIM;
 	case COL_TOTAL:
 	case COL_TOTAL_B:
-		figures_put(f, figures_side(f, r->total, BEFORE), false, out);
+		figures_put_side(f, r->total, BEFORE, out);
 		return STYLE_DIM;
 	case COL_TOTAL_A:
-		figures_put(f, figures_side(f, r->total, AFTER), false, out);
+		figures_put_side(f, r->total, AFTER, out);
 		return STYLE_DIM;
 	case COL_COUNT:
 	case COL_COUNT_B:
@@ -80,7 +80,7 @@ static enum style cell(const struct tui *t, const struct view *v, size_t i, size
 		text_count(out, r->self[AFTER][COUNT], 0);
 		return STYLE_DIM;
 	case COL_NAME:
-		tui_name(t, out, flat_rows_symbol(t, v, i)->name);
+		tui_symbol(t, out, flat_rows_symbol(t, v, i));
 		return STYLE_TEXT;
 	default:
 		tui_name(t, out, flat_rows_symbol(t, v, i)->dso);

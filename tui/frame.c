@@ -18,40 +18,42 @@
 
 /* --- header --- */
 
+static void draw_session(struct tui *t, unsigned x)
+{
+	struct screen *s = &t->screen;
+	struct buf path = BUF_INIT;
+	unsigned w;
+
+	tui_name(t, &path, t->opts->session);
+	w = (unsigned)text_width(buf_str(&path));
+	if (w + x + 3 <= s->cols)
+		screen_words(s, 0, s->cols - w - 1, w, tui_ink(t, STYLE_BAR), buf_str(&path));
+	buf_release(&path);
+}
+
+/* All names where they fit, else the numbers, else the view in hand only. */
 static void draw_bar(struct tui *t)
 {
 	struct screen *s = &t->screen;
-	struct ink bar = tui_ink(t, STYLE_BAR), on = tui_ink(t, STYLE_BAR_ON);
-	unsigned x = 0, i, all = 6;
-	char tab[64];
+	unsigned x, i, all = 5;
+	bool names, numbers;
 
-	screen_text(s, 0, 0, s->cols, bar, "");
-	x += screen_words(s, 0, 0, s->cols, bar, s->cols < 12 ? "" : " kab  ");
 	for (i = 0; i < VIEW_COUNT; i++)
-		all += (unsigned)strlen(view_rows[i].name) + 5;
+		all += (unsigned)strlen(view_rows[i].name) + 4;
+	names = all <= s->cols;
+	numbers = 5 + 3 * VIEW_COUNT + 12 <= s->cols;
+	screen_text(s, 0, 0, s->cols, tui_ink(t, STYLE_BAR), "");
+	x = screen_words(s, 0, 0, s->cols, tui_ink(t, STYLE_BAR), s->cols < 16 ? "" : " kab ");
 	for (i = 0; i < VIEW_COUNT; i++) {
-		/* Where the names do not fit, the numbers do; where those do not, only this view. */
-		bool here = i == (unsigned)t->current, names = all <= s->cols;
+		bool here = i == (unsigned)t->current;
+		char tab[64];
 
-		if (!here && s->cols < 6 + 3 * VIEW_COUNT + 16)
+		if (!here && !names && !numbers)
 			continue;
-		if (here || names)
-			snprintf(tab, sizeof(tab), " %u %s ", i + 1, view_rows[i].name);
-		else
-			snprintf(tab, sizeof(tab), " %u ", i + 1);
-		x += screen_words(s, 0, x, s->cols > x ? s->cols - x : 0, here ? on : bar, tab);
-		x += names ? 1 : 0;
+		snprintf(tab, sizeof(tab), here || names ? " %u %s " : " %u ", i + 1, view_rows[i].name);
+		x += screen_words(s, 0, x, s->cols > x ? s->cols - x : 0, tui_ink(t, here ? STYLE_BAR_ON : STYLE_BAR), tab);
 	}
-	if (all <= s->cols) {
-		struct buf path = BUF_INIT;
-		unsigned w;
-
-		tui_name(t, &path, t->opts->session);
-		w = (unsigned)text_width(buf_str(&path));
-		if (w + x + 3 <= s->cols)
-			screen_words(s, 0, s->cols - w - 1, w, bar, buf_str(&path));
-		buf_release(&path);
-	}
+	draw_session(t, x);
 }
 
 static bool shows_profile(enum view_id id)
@@ -204,7 +206,7 @@ static enum style status_text(struct tui *t, const struct view *v, struct buf *o
 		buf_printf(out, "%ux%u: small", t->screen.cols, t->screen.rows);
 		return STYLE_DIM;
 	}
-	if (v->ops->info)
+	if (v->ops->info && tui_needs_met(t, view_rows[t->current].needs))
 		v->ops->info(t, v, out);
 	return STYLE_TEXT;
 }

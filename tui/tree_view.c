@@ -31,7 +31,7 @@ static const struct column columns[] = {
 	[COL_SHARE_A] = { "after",	 8,  8, 5, true },
 	[COL_COUNT_B] = { "samples",	 8, 10, 6, true },
 	[COL_COUNT_A] = { "after",	 8, 10, 7, true },
-	[COL_NAME]    = { "calls",	20, 300, 0, false },
+	[COL_NAME]    = { "calls",	42, 300, 0, false },
 };
 
 struct state {
@@ -122,7 +122,7 @@ static size_t rows(const struct tui *t, const struct view *v)
 static void put_name(const struct tui *t, const struct state *s, uint32_t node, struct buf *out)
 {
 	const struct diff_node *n = &t->data.diff->nodes[node];
-	unsigned indent = 2 * n->depth, most = t->screen.cols / 3;
+	unsigned indent = (t->screen.cols < 140 ? 1 : 2) * n->depth, most = t->screen.cols / 4;
 	const char *mark = n->first_child == NODE_NONE ? " " : s->open[node] ? (t->screen.utf8 ? "▾" : "-") :
 		t->screen.utf8 ? "▸" : "+";
 
@@ -135,13 +135,9 @@ static void put_name(const struct tui *t, const struct state *s, uint32_t node, 
 	}
 	buf_puts(out, mark);
 	buf_putc(out, ' ');
-	tui_name(t, out, diff_symbol(t->data.diff, node)->name);
-	if (t->data.single)
-		return;
-	if (diff_gone(t->data.diff, node))
-		buf_puts(out, "  [gone]");
-	else if (diff_new(t->data.diff, node))
-		buf_puts(out, "  [new]");
+	if (!t->data.single && node != NODE_ROOT)
+		buf_puts(out, diff_gone(t->data.diff, node) ? "-" : diff_new(t->data.diff, node) ? "+" : "");
+	tui_symbol(t, out, diff_symbol(t->data.diff, node));
 }
 
 static void put_share(const struct tui *t, const struct state *s, uint32_t node, enum side side, struct buf *out)
@@ -164,10 +160,10 @@ static enum style cell(const struct tui *t, const struct view *v, size_t row, si
 	switch (column) {
 	case COL_ONE:
 	case COL_BEFORE:
-		figures_put(&s->figures, figures_side(&s->figures, n->total, BEFORE), false, out);
+		figures_put_side(&s->figures, n->total, BEFORE, out);
 		return STYLE_TEXT;
 	case COL_AFTER:
-		figures_put(&s->figures, figures_side(&s->figures, n->total, AFTER), false, out);
+		figures_put_side(&s->figures, n->total, AFTER, out);
 		return STYLE_TEXT;
 	case COL_DIFF:
 		figures_put(&s->figures, diff, true, out);
@@ -236,23 +232,17 @@ static unsigned request(struct tui *t, struct view *v, enum request r)
 /* In closed subtrees too: what is found is opened. */
 static unsigned find(struct tui *t, struct view *v, int direction)
 {
-	unsigned react = tui_find_node(t, direction);
-
+	tui_find_node(t, direction);
 	refresh(t, v);
-	return react;
+	return REACT_DRAW;
 }
 
 static void info(const struct tui *t, const struct view *v, struct buf *out)
 {
 	const struct state *s = v->state;
-	const struct symbol *sym;
 
-	if (v->list.sel >= s->visible.n)
-		return;
-	sym = diff_symbol(t->data.diff, s->visible.v[v->list.sel]);
-	tui_name(t, out, sym->name);
-	buf_puts(out, "  ");
-	tui_name(t, out, sym->dso);
+	if (v->list.sel < s->visible.n)
+		tui_put_frame(t, s->visible.v[v->list.sel], out);
 }
 
 const struct view_ops tree_ops = {

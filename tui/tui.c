@@ -61,6 +61,23 @@ void tui_name(const struct tui *t, struct buf *out, const char *name)
 	text_escape(out, name, strnlen(name, 2000), !t->screen.utf8);
 }
 
+void tui_symbol(const struct tui *t, struct buf *out, const struct symbol *sym)
+{
+	tui_name(t, out, sym->name[0] ? sym->name : "[no name]");
+}
+
+void tui_put_frame(const struct tui *t, uint32_t node, struct buf *out)
+{
+	const struct symbol *sym = diff_symbol(t->data.diff, node);
+
+	tui_symbol(t, out, sym);
+	buf_puts(out, "  ");
+	tui_name(t, out, sym->dso);
+	if (t->data.single)
+		return;
+	buf_puts(out, diff_gone(t->data.diff, node) ? "  only before" : diff_new(t->data.diff, node) ? "  only after" : "");
+}
+
 struct ink tui_ink(const struct tui *t, enum style style)
 {
 	return palette_style(style, t->screen.colours);
@@ -94,6 +111,7 @@ bool tui_select_symbol(struct tui *t, uint32_t symbol)
 	if (best == NODE_NONE)
 		return false;
 	t->node = best;
+	t->chosen = true;
 	return true;
 }
 
@@ -142,6 +160,7 @@ static const char *need_sentence(enum need need)
 static void forget_selection(struct tui *t)
 {
 	t->node = NODE_ROOT;
+	t->chosen = false;
 	t->zoom.n = 0;
 }
 
@@ -269,24 +288,61 @@ static unsigned back(struct tui *t)
 static void moved(struct tui *t, struct view *v)
 {
 	list_settle(&v->list);
-	if (v->ops->selected && tui_needs_met(t, view_rows[t->current].needs))
-		v->ops->selected(t, v);
+	if (!v->ops->selected || !tui_needs_met(t, view_rows[t->current].needs))
+		return;
+	t->chosen = true;
+	v->ops->selected(t, v);
 }
 
-unsigned tui_find_node(struct tui *t, int direction)
+double tui_share(const struct tui *t, uint32_t node, enum side s)
+{
+	const struct diff_node *nodes = t->data.diff->nodes;
+	enum measure m = t->option[OPTION_MEASURE] == 0 ? PERIOD : COUNT;
+	double all = nodes[NODE_ROOT].total[s][m];
+
+	return all != 0 ? 100 * nodes[node].total[s][m] / all : 0;
+}
+
+/* How much of each side the frames found stand for; one below another counts once. */
+static void say_found(struct tui *t)
 {
 	const struct diff *d = t->data.diff;
-	uint32_t n = d ? (uint32_t)d->n : 0, i, node;
+	double found[SIDES] = { 0, 0 };
+	uint32_t i, end = 0;
+	unsigned frames = 0;
+
+	for (i = 0; i < d->n; i++) {
+		if (!tui_matches(t, diff_symbol(d, i)->name))
+			continue;
+		frames++;
+		if (i < end)
+			continue;
+		end = i + d->nodes[i].frames;
+		found[BEFORE] += tui_share(t, i, BEFORE);
+		found[AFTER] += tui_share(t, i, AFTER);
+	}
+	if (t->data.single)
+		tui_say(t, STYLE_TEXT, "%u frames match \"%s\": %.2f %% of all", frames, t->search, found[BEFORE]);
+	else
+		tui_say(t, STYLE_TEXT, "%u frames match \"%s\": %.2f %% before, %.2f %% after", frames, t->search,
+			found[BEFORE], found[AFTER]);
+}
+
+void tui_find_node(struct tui *t, int direction)
+{
+	const struct diff *d = t->data.diff;
+	uint32_t n = (uint32_t)d->n, i, node;
 
 	for (i = direction ? 1 : 0; i < n + (direction != 0); i++) {
 		node = direction < 0 ? (t->node + n - i % n) % n : (t->node + i) % n;
 		if (tui_matches(t, diff_symbol(d, node)->name)) {
 			t->node = node;
-			return REACT_DRAW;
+			t->chosen = true;
+			say_found(t);
+			return;
 		}
 	}
 	tui_say(t, STYLE_WARN, "No frame matches \"%s\".", t->search);
-	return REACT_DRAW;
 }
 
 static unsigned find_row(struct tui *t, struct view *v, int direction)
@@ -319,6 +375,8 @@ static unsigned find(struct tui *t, int direction)
 		tui_say(t, STYLE_TEXT, "Nothing was searched for yet: / starts a search.");
 		return REACT_DRAW;
 	}
+	if (!tui_needs_met(t, view_rows[t->current].needs))
+		return REACT_DRAW;
 	if (v->ops->find)
 		return v->ops->find(t, v, direction);
 	return v->ops->rows ? find_row(t, v, direction) : REACT_DRAW;
@@ -417,7 +475,7 @@ static unsigned request(struct tui *t, enum request r)
 		tui_say(t, STYLE_WARN, "%s", need_sentence(request_rows[r].needs));
 		return REACT_DRAW;
 	}
-	if (v->ops->request)
+	if (v->ops->request && tui_needs_met(t, view_rows[t->current].needs))
 		react = v->ops->request(t, v, r);
 	if (react & REACT_UNHANDLED)
 		react = list_request(t, v, r);
@@ -480,6 +538,8 @@ static unsigned click(struct tui *t, const struct press *p)
 
 	if (p->y < v->body.y || p->y >= v->body.y + v->body.rows)
 		return REACT_NONE;
+	if (!tui_needs_met(t, view_rows[t->current].needs))
+		return REACT_NONE;
 	if (v->ops->click)
 		return v->ops->click(t, v, p->y, p->x);
 	row = v->list.top + (p->y - v->body.y);
@@ -538,6 +598,9 @@ static unsigned keys(struct tui *t)
 	struct press p;
 
 	while (!(react & REACT_QUIT) && (p = screen_press(&t->screen)).key != K_NONE) {
+		/* Keys without a name and buttons let go mean nothing, and leave messages where they are. */
+		if (p.key == K_OTHER)
+			continue;
 		react |= press(t, &p);
 		if (react & REACT_RELOAD)
 			t->generation++;

@@ -44,7 +44,7 @@ struct view_ops {
 	unsigned (*find)(struct tui *t, struct view *v, int direction);	/* t->search; direction -1, 0 (from here on), 1 */
 	unsigned (*click)(struct tui *t, struct view *v, unsigned y, unsigned x);
 
-	/* Any of these may be NULL. */
+	/* Any of these may be NULL. But for refresh and close, none is called while what the view needs is not there. */
 	void (*refresh)(struct tui *t, struct view *v);	/* data or options changed; makes the state when there is none */
 	void (*close)(struct view *v);			/* frees the state */
 	unsigned (*request)(struct tui *t, struct view *v, enum request r);
@@ -87,6 +87,7 @@ struct tui {
 
 	/* One selection, one zoom and one search for all views of a comparison. */
 	uint32_t node;			/* of data.diff */
+	bool chosen;			/* the user moved it; else views start where it suits them */
 	VEC(uint32_t) zoom;		/* the last one fills the width; empty: the root */
 	char search[256];		/* "" when there is none */
 
@@ -111,9 +112,15 @@ bool tui_needs_met(const struct tui *t, enum need need);
 uint32_t tui_zoom(const struct tui *t);
 /* Selects the dearest frame of this symbol (of data.diff); false when no frame has it. */
 bool tui_select_symbol(struct tui *t, uint32_t symbol);
-/* Selects the next frame whose name matches the search: direction -1, 0 (from here on), 1. */
-unsigned tui_find_node(struct tui *t, int direction);
+/* Per cent of all that one side spent. */
+double tui_share(const struct tui *t, uint32_t node, enum side s);
+/* Selects the next frame whose name matches the search, and says how much was found: direction -1, 0 (from here on), 1. */
+void tui_find_node(struct tui *t, int direction);
 bool tui_matches(const struct tui *t, const char *name);	/* the search, on raw names */
+/* The name of a symbol, escaped; an empty one is named too. */
+void tui_symbol(const struct tui *t, struct buf *out, const struct symbol *sym);
+/* "name  where" of a frame. */
+void tui_put_frame(const struct tui *t, uint32_t node, struct buf *out);
 /* Escaped for this terminal. */
 void tui_name(const struct tui *t, struct buf *out, const char *name);
 struct ink tui_ink(const struct tui *t, enum style style);

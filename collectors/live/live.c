@@ -109,8 +109,8 @@ static int closed_early(struct live *l, struct err *err)
 		err_add(&why, -EPIPE, "kab-agent ended before it had said a word%s%s.", l->log.len ? ": " : "",
 			buf_str(&l->log));
 	else
-		err_add(&why, -EPIPE, "The stream from kab-agent ended early: the agent was killed, or its machine is gone. "
-			"What had arrived is kept.");
+		err_add(&why, -EPIPE, "The stream from kab-agent ended early: the agent was killed, or its machine is gone%s%s. "
+			"What had arrived is kept.", l->log.len ? ": " : "", buf_str(&l->log));
 	return die(l, l->sudo && !l->greeted ? -EPERM : -EPIPE, &why, err);
 }
 

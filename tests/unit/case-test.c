@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The catalogue of patch cases, and the building of modules and workloads. Works on a copy of patches/ and kmod/ in a
- * temporary folder, with a cache of its own; needs gcc, and for the module the headers of some kernel.
+ * The catalogue of patch cases, and the building of modules and workloads. Works on a copy of patches/ and
+ * kmod/ in a temporary folder, with a cache of its own; needs gcc, and for the module the headers of some
+ * kernel.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +12,8 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,28 @@
 
 struct place {
 	char *tmp;			/* holds patches/, kmod/ and cache/ */
-	char *shipped;			/* the tree's own patches/ */
+	char *tree;			/* the source tree */
 };
+
+/* The nearest folder above this program that has the catalogue. */
+static char *source_tree(void)
+{
+	char *dir = realpath("/proc/self/exe", NULL), *slash;
+
+	while (dir && (slash = strrchr(dir, '/'))) {
+		char *file;
+		bool here;
+
+		*slash = '\0';
+		file = mem_printf("%s/patches/net-procfs/case.yaml", dir);
+		here = fs_exists(file);
+		free(file);
+		if (here)
+			return dir;
+	}
+	fail_msg("no folder above this program holds patches/net-procfs");
+	return dir;
+}
 
 static void run(const char *const *argv, struct buf *out)
 {
@@ -44,20 +65,21 @@ static int start(void **state)
 {
 	struct place *p = mem_calloc(1, sizeof(*p));
 	struct err err = ERR_INIT;
-	char *kmod, *cache;
+	char *patches, *kmod, *cache;
 
-	unsetenv("KAB_DATA");
-	p->shipped = fs_shipped("patches", &err);
-	kmod = fs_shipped("kmod", &err);
+	p->tree = source_tree();
 	p->tmp = fs_tmpdir("case-test", &err);
-	if (!p->shipped || !kmod || !p->tmp)
+	if (!p->tmp)
 		fail_msg("%s", err.text);
-	run((const char *const[]){ "cp", "-r", p->shipped, kmod, p->tmp, NULL }, NULL);
+	patches = mem_printf("%s/patches", p->tree);
+	kmod = mem_printf("%s/kmod", p->tree);
+	run((const char *const[]){ "cp", "-r", patches, kmod, p->tmp, NULL }, NULL);
 	cache = mem_printf("%s/cache", p->tmp);
 	setenv("KAB_DATA", p->tmp, 1);
 	setenv("XDG_CACHE_HOME", cache, 1);
 	free(cache);
 	free(kmod);
+	free(patches);
 	*state = p;
 	return 0;
 }
@@ -68,7 +90,7 @@ static int end(void **state)
 
 	fs_remove(p->tmp, NULL);
 	free(p->tmp);
-	free(p->shipped);
+	free(p->tree);
 	free(p);
 	return 0;
 }
@@ -159,7 +181,7 @@ static void profile_agrees_with_itself(void **state)
 
 		if (f->parent)
 			assert_near(f->before_share,
-					    100 * f->before_count / frame_of(&c, f->parent)->before_count, 0.001);
+				    100 * f->before_count / frame_of(&c, f->parent)->before_count, 0.001);
 	}
 	case_release(&c);
 }
@@ -176,7 +198,7 @@ static void assert_printed(const struct buf *mail, double v, const char *form)
 static void figures_stand_in_the_mail(void **state)
 {
 	struct place *p = *state;
-	char *path = mem_printf("%s/../../shared/cases/net-procfs.mail.txt", p->shipped);
+	char *path = mem_printf("%s/../shared/cases/net-procfs.mail.txt", p->tree);
 	struct buf mail = BUF_INIT;
 	struct patch_case c;
 	size_t i;
@@ -253,7 +275,9 @@ static void catalogue_is_listed(void **state)
 
 static void unknown_names_get_a_sentence(void **state)
 {
-	static const char *const names[] = { "nope", "", "..", "../patches/net-procfs", "net-procfs/", "-x", "\033[2J" };
+	static const char *const names[] = {
+		"nope", "", "..", "../patches/net-procfs", "net-procfs/", "-x", "\033[2J",
+	};
 	size_t i;
 
 	(void)state;
@@ -311,7 +335,8 @@ static void invalid_files_are_refused(void **state)
 		buf_puts(&changed, at + strlen(rows[i].from));
 		if (case_parse(changed.data, changed.len, "a test", &c, &err) != -EINVAL)
 			fail_msg("\"%s\" was accepted", rows[i].to);
-		if (!strstr(err.text, rows[i].says) || !strstr(err.text, "a test") || strchr(err.text, '\033'))
+		if (!strstr(err.text, rows[i].says) || !strstr(err.text, "a test") ||
+		    strchr(err.text, '\033'))
 			fail_msg("\"%s\": %s", rows[i].to, err.text);
 	}
 	buf_release(&text);
@@ -490,8 +515,8 @@ static void a_stopped_build_leaves_nothing(void **state)
 /* A headers folder and its release; skips when the machine has none. */
 static char *headers(char **release)
 {
-	const char *const found[] = { "/bin/sh", "-c", "ls -d /usr/src/linux-headers-*-$(dpkg --print-architecture "
-				      "2>/dev/null) 2>/dev/null | head -n 1", NULL };
+	const char *const found[] = { "/bin/sh", "-c", "ls -d /usr/src/linux-headers-*-$(dpkg "
+				      "--print-architecture 2>/dev/null) 2>/dev/null | head -n 1", NULL };
 	struct buf out = BUF_INIT;
 	struct stat st;
 	char *name;

@@ -277,6 +277,35 @@ static void test_unsampled_blocks_do_not_dilute(void **state)
 	profile_free(p);
 }
 
+/* Sampled blocks ran 10 % slower; where every side also ran without the profiler their times are left aside. */
+static void test_times_come_from_unsampled_blocks(void **state)
+{
+	struct run runs[] = {
+		block(VARIANT_BEFORE, 10000, 1), block(VARIANT_AFTER, 8000, 1), block(VARIANT_BEFORE, 11000, 1),
+		block(VARIANT_AFTER, 8800, 1),
+	};
+	struct compare_block blocks[4];
+	struct compare *c;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++)
+		blocks[i] = (struct compare_block){ &runs[i], NULL };
+	runs[2].sampled = runs[3].sampled = true;
+	c = compare_build(blocks, 4);
+	assert_int_equal(c->metrics[0].n_values[VARIANT_BEFORE], 1);
+	assert_near(c->metrics[0].est.before.mean, 10000, 1e-9);
+	assert_near(c->metrics[0].est.after.mean, 8000, 1e-9);
+	assert_int_equal(c->blocks[VARIANT_BEFORE], 2);
+	compare_free(c);
+	/* One side has sampled blocks only: then all count, on both. */
+	runs[1].sampled = true;
+	c = compare_build(blocks, 4);
+	assert_int_equal(c->metrics[0].n_values[VARIANT_BEFORE], 2);
+	assert_near(c->metrics[0].est.before.mean, 10500, 1e-9);
+	compare_free(c);
+}
+
 static void test_one_side_without_samples(void **state)
 {
 	struct run runs[] = { block(VARIANT_BEFORE, 1000, 10), block(VARIANT_AFTER, 1000, 10) };
@@ -422,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_functions_per_operation),
 		cmocka_unit_test(test_function_interval),
 		cmocka_unit_test(test_unsampled_blocks_do_not_dilute),
+		cmocka_unit_test(test_times_come_from_unsampled_blocks),
 		cmocka_unit_test(test_one_side_without_samples),
 		cmocka_unit_test(test_pair),
 		cmocka_unit_test(test_pair_of_profiles_alone),

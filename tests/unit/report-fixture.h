@@ -76,11 +76,13 @@ static void block_line(struct fixture *f, const char *line)
 	char variant[16], extra[16] = "";
 
 	assert_true(f->n < MAX_BLOCKS);
-	assert_true(sscanf(line, "%15s %llu %llu %llu %llu %llu %15s", variant, &wall, &user, &sys, &ops, &lost,
-			   extra) >= 6);
-	*r = (struct run){ .id = (int64_t)f->n + 10, .experiment = 3, .state = RUN_COMPLETE, .ordinal = (unsigned)f->n,
-			   .wall_ns = wall, .user_ns = user, .sys_ns = sys, .ops = (double)ops, .lost = lost,
-			   .event = mem_strdup("cpu-clock"), .freq_hz = 4000, .warmup = !strcmp(extra, "warmup") };
+	assert_true(sscanf(line, "%15s %llu %llu %llu %llu %llu %15s", variant, &wall, &user, &sys, &ops,
+			   &lost, extra) >= 6);
+	*r = (struct run){
+		.id = (int64_t)f->n + 10, .experiment = 3, .state = RUN_COMPLETE, .ordinal = (unsigned)f->n,
+		.wall_ns = wall, .user_ns = user, .sys_ns = sys, .ops = (double)ops, .lost = lost,
+		.event = mem_strdup("cpu-clock"), .freq_hz = 4000, .warmup = !strcmp(extra, "warmup"),
+	};
 	assert_true(variant_parse(variant, &r->variant));
 	f->n++;
 }
@@ -124,24 +126,34 @@ static inline void fixture_facts(struct fixture *f)
 {
 	f->exp = (struct experiment){
 		.id = 3, .state = EXP_COMPLETE, .case_name = "net-procfs", .target = "vm",
-		.command = "kab run net-procfs -t vm --exact --blocks 6", .workload = "/run/kab/workload 20000 /proc/net/dev",
-		.kernel = "6.1.0-57-amd64", .kab_version = "0.1", .started = 1731214341, .finished = 1731214402, .seed = 42,
-		.blocks_planned = 6, .exact = true, .event = "cpu-clock", .freq_hz = 4000,
+		.command = "kab run net-procfs -t vm --exact --blocks 6",
+		.workload = "/run/kab/workload 20000 /proc/net/dev",
+		.kernel = "6.1.0-57-amd64", .kab_version = "0.1", .started = 1731214341,
+		.finished = 1731214402, .seed = 42, .blocks_planned = 6, .exact = true, .event = "cpu-clock",
+		.freq_hz = 4000,
 	};
 	machine_add(&f->machine, "cpu.model", "QEMU TCG CPU version 2.5+");
-	machine_add(&f->machine, "kernel.command_line", "console=ttyS0 quiet panic=-1 nokaslr mitigations=off "
+	machine_add(&f->machine, "kernel.command_line",
+		    "console=ttyS0 quiet panic=-1 nokaslr mitigations=off "
 		    "root=/dev/ram0 rw and more words so that the line has to be broken somewhere");
 	machine_add(&f->machine, "lab.accel", "tcg,icount");
 	f->function = (struct replaced_function){ .name = "dev_seq_printf_stats" };
-	f->claims[0] = (struct claim){ .metric = "real time for 1 million reads", .unit = "s", .before = 51.828, .after = 49.127 };
-	f->claims[1] = (struct claim){ .metric = "system time for 1 million reads", .unit = "s", .before = 51.671, .after = 48.552 };
-	f->claims[2] = (struct claim){ .metric = "share of seq_printf", .unit = "%", .before = 13.719, .after = NAN };
+	f->claims[0] = (struct claim){
+		.metric = "real time for 1 million reads", .unit = "s", .before = 51.828, .after = 49.127
+	};
+	f->claims[1] = (struct claim){
+		.metric = "system time for 1 million reads", .unit = "s", .before = 51.671, .after = 48.552
+	};
+	f->claims[2] = (struct claim){
+		.metric = "share of seq_printf", .unit = "%", .before = 13.719, .after = NAN
+	};
 	f->notes[0] = (char *)"The patch was not merged; the after variant is in no kernel.";
 	f->facts = (struct case_facts){
-		.name = "net-procfs", .title = "net/core/net-procfs: use seq_put_decimal_ull_width() for decimal values in "
-		"/proc/net/dev", .operation = "read of /proc/net/dev", .module = "kab_net_procfs", .style = "tree",
-		.functions = &f->function, .n_functions = 1, .claims = f->claims, .n_claims = 3,
-		.notes = f->notes, .n_notes = 1,
+		.name = "net-procfs", .operation = "read of /proc/net/dev",
+		.title = "net/core/net-procfs: use seq_put_decimal_ull_width() for decimal values in "
+			 "/proc/net/dev",
+		.module = "kab_net_procfs", .style = "tree", .functions = &f->function, .n_functions = 1,
+		.claims = f->claims, .n_claims = 3, .notes = f->notes, .n_notes = 1,
 	};
 	f->in = (struct report_input){
 		.exp = &f->exp, .machine = &f->machine, .facts = &f->facts, .runs = f->runs, .n_runs = f->n,
@@ -196,10 +208,36 @@ static inline struct fixture *fixture_of(void **state)
 	struct fixture *f = *state;
 
 	if (!f->cmp) {
-		print_message("skipped: " DATA "blocks.txt is missing; run the test from the top of the tree\n");
+		print_message("skipped: no " DATA "blocks.txt; run the test from the top of the tree\n");
 		skip();
 	}
 	return f;
+}
+
+/*
+ * The first place where the two differ by more than the last digits of a number,
+ * NULL when nowhere: long double is not the same everywhere, so means written
+ * with 17 digits are not either.
+ */
+static inline const char *differs(const char *a, const char *b)
+{
+	while (*a || *b) {
+		char *enda, *endb;
+		double x, y;
+
+		if (*a == *b && !strchr("0123456789", *a)) {
+			a++;
+			b++;
+			continue;
+		}
+		x = strtod(a, &enda);
+		y = strtod(b, &endb);
+		if (enda == a || endb == b || fabs(x - y) > 1e-6 * fabs(y))
+			return a;
+		a = enda;
+		b = endb;
+	}
+	return NULL;
 }
 
 /* Holds `text` against a file of the data folder. */
@@ -214,7 +252,8 @@ static inline void golden(const char *name, const struct buf *text)
 	if (mode && !strcmp(mode, "write"))
 		assert_int_equal(fs_write(path, text->data, text->len, &err), 0);
 	assert_int_equal(buf_read_file(&want, path, 1 << 20, &err), 0);
-	assert_string_equal(buf_str(text), buf_str(&want));
+	if (differs(buf_str(text), buf_str(&want)))
+		assert_string_equal(buf_str(text), buf_str(&want));
 	buf_release(&want);
 }
 

@@ -7,11 +7,25 @@
 #include "base/text.h"
 #include "report/claims.h"
 #include "report/figure.h"
+#include "report/para.h"
 #include "report/table.h"
+
+static void test_golden_bites(void **state)
+{
+	(void)state;
+	assert_null(differs("a 1.00000000001,x", "a 1,x"));
+	assert_null(differs("-0.5e3;", "-500;"));
+	assert_non_null(differs("a 1.0001", "a 1"));
+	assert_non_null(differs("a 1", "a -1"));
+	assert_non_null(differs("a 1 ", "a 1"));
+	assert_non_null(differs("a", "b"));
+	assert_non_null(differs("x10", "x1"));
+}
 
 /* --- figures --- */
 
-static void check_figure(const char *unit, double magnitude, double fine, double v, bool sign, const char *want)
+static void check_figure(const char *unit, double magnitude, double fine, double v, bool sign,
+			 const char *want)
 {
 	struct scale s = figure_scale(unit, magnitude, fine);
 	struct buf b = BUF_INIT;
@@ -71,7 +85,7 @@ static void test_percent(void **state)
 
 static void test_exact(void **state)
 {
-	static const double v[] = { 0, -0.0, 1, 0.1, 1.0 / 3, 14071.497999999998, 1e300, 9007199254740993.0, -2.5 };
+	static const double v[] = { 0, -0.0, 1, 0.1, 1.0 / 3, 14071.497999999998, 1e300, 0x1p53, -2.5 };
 	struct buf b = BUF_INIT;
 	size_t i;
 
@@ -91,7 +105,9 @@ static void test_exact(void **state)
 
 static void test_table(void **state)
 {
-	static const struct table_col cols[] = { { "n", TABLE_RIGHT }, { "name", TABLE_FLEX }, { "x", TABLE_TIGHT } };
+	static const struct table_col cols[] = {
+		{ "n", TABLE_RIGHT }, { "name", TABLE_FLEX }, { "x", TABLE_TIGHT },
+	};
 	struct buf out = BUF_INIT;
 	struct table t;
 
@@ -114,6 +130,54 @@ static void test_table(void **state)
 					   " 1234  \xe6\xbc\xa2\n");
 	table_release(&t);
 	buf_release(&out);
+}
+
+/* --- running text --- */
+
+static void check_para(struct para_opts o, const char *text, const char *want)
+{
+	struct buf out = BUF_INIT;
+
+	para(&out, &o, text);
+	assert_string_equal(buf_str(&out), want);
+	buf_release(&out);
+}
+
+#define X10 "xxxxxxxxxx"
+#define X60 X10 X10 X10 X10 X10 X10
+#define X70 X60 X10
+
+static void test_para(void **state)
+{
+	struct para_opts flush = { 0 }, hanging = { .first = 2, .rest = 4 };
+	struct para_opts shell = { .rest = 4, .shell = true };
+
+	(void)state;
+	check_para(flush, "", "");
+	check_para(flush, "  two   words  ", "two words\n");
+	check_para(flush, X70 " a b", X70 " a\nb\n");
+	check_para(flush, X60 X60, X60 X10 "xx\n" X10 X10 X10 X10 "xxxxxxxx\n");
+	check_para(hanging, X60 " 12345678 90", "  " X60 " 12345678\n    90\n");
+	check_para(shell, X60 " 1234567 90", X60 " 1234567 \\\n    90\n");
+	/* what git would take for something else at the start of a line */
+	check_para(flush, "--- a", " --- a\n");
+	check_para(flush, X70 " # b", X70 " #\nb\n");
+	check_para(flush, X70 "xx # b", X70 "xx\n # b\n");
+	check_para(flush, X70 " diff --git", X70 "\n diff --git\n");
+	check_para(flush, X70 " From here", X70 "\n From here\n");
+	check_para(flush, X70 " Index: 1", X70 "\n Index: 1\n");
+	check_para(hanging, "# b", "  # b\n");
+}
+
+static void test_ascii(void **state)
+{
+	char *s = para_ascii("a\tb\nc\033\xc3\xa9\xff"), *none = para_ascii(NULL);
+
+	(void)state;
+	assert_string_equal(s, "a b c\\x1b\\xc3\\xa9\\xff");
+	assert_string_equal(none, "");
+	free(s);
+	free(none);
 }
 
 /* --- one profile --- */
@@ -139,7 +203,8 @@ static void test_show(void **state)
 	const struct profile *p = f->cmp->side[BEFORE];
 
 	show(f, "tree", "show-tree.txt", (struct show_input){ .profile = p, .min_share = 0.5 });
-	show(f, "tree", "show-tree-from.txt", (struct show_input){ .profile = p, .from = "dev_seq_show", .max_depth = 3 });
+	show(f, "tree", "show-tree-from.txt",
+	     (struct show_input){ .profile = p, .from = "dev_seq_show", .max_depth = 3 });
 	show(f, "flat", "show-flat.txt", (struct show_input){ .profile = p, .min_share = 0.5 });
 	show(f, "oprofile", "show-oprofile.txt", (struct show_input){ .profile = p, .max_rows = 6 });
 	show(f, "folded", "show-folded.txt", (struct show_input){ .profile = p, .min_share = 50 });
@@ -282,6 +347,23 @@ static void test_show_deep(void **state)
 	profile_free(p);
 }
 
+/* Where the line is too short for the depth, indentation gives way before the name, and the counts stay. */
+static void test_show_narrow(void **state)
+{
+	struct profile *p = profile_new();
+	char stack[] = "a;b;a_function_with_a_very_long_name_indeed;c";
+
+	(void)state;
+	add_stack(p, stack, 10);
+	profile_seal(p);
+	check_show("tree", (struct show_input){ .profile = p, .width = 44, .indent = 1 },
+		   " a(100.000% 10/10)\n"
+		   "     b(100.000% 10/10)\n"
+		   "    a_function_with_a_very_~(100.000% 10/10)\n"
+		   "             c(100.000% 10/10)\n");
+	profile_free(p);
+}
+
 /* A ';' within a name is no separator, a line end no line end. */
 static void test_folded_names(void **state)
 {
@@ -312,6 +394,19 @@ static void test_styles(void **state)
 		golden(file, &out);
 		buf_release(&out);
 	}
+}
+
+/* As shares there are no intervals of functions, and nothing is marked undecided by them. */
+static void test_styles_by_share(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	struct buf out = BUF_INIT;
+	struct err err = ERR_INIT;
+
+	f->in.norm = NORM_SHARE;
+	assert_int_equal(compare_styles[0].write(&f->in, &out, &err), 0);
+	golden("compare-table-share.txt", &out);
+	buf_release(&out);
 }
 
 static void test_formats(void **state)
@@ -387,16 +482,18 @@ static void test_json_agrees(void **state)
 	root = json_loadb(out.data, out.len, 0, &jerr);
 	assert_non_null(root);
 	wall = json_array_get(json_object_get(root, "metrics"), 0);
-	assert_int_equal(json_unpack(wall, "{s:{s:F, s:s, s:i, s:[F]}, s:{s:[FF]}, s:s}", "before", "value", &mean,
-				     "unit", &unit, "n", &n, "blocks", &block, "difference", "interval", &lo, &hi,
-				     "verdict", &verdict), 0);
+	assert_int_equal(json_unpack(wall, "{s:{s:F, s:s, s:i, s:[F]}, s:{s:[FF]}, s:s}", "before", "value",
+				     &mean, "unit", &unit, "n", &n, "blocks", &block, "difference",
+				     "interval", &lo, &hi, "verdict", &verdict),
+			 0);
 	assert_true(mean == m->est.before.mean);
 	assert_true(lo == m->est.lo && hi == m->est.hi);
 	assert_true(block == m->values[VARIANT_BEFORE][0]);
 	assert_int_equal(n, 6);
 	assert_string_equal(unit, "ns/op");
 	assert_string_equal(verdict, "faster");
-	assert_int_equal(json_array_size(json_object_get(json_object_get(root, "profile"), "functions")), f->cmp->n_flat);
+	assert_int_equal(json_array_size(json_object_get(json_object_get(root, "profile"), "functions")),
+			 f->cmp->n_flat);
 	json_decref(root);
 	buf_release(&out);
 }
@@ -410,8 +507,9 @@ static void test_csv_agrees(void **state)
 	double before, after;
 
 	assert_int_equal(report_formats[2].write(&f->in, &out, &err), 0);
-	assert_int_equal(sscanf(strstr(buf_str(&out), "metric,\"wall time\""), "metric,\"wall time\",,\"ns/op\",6,%lf,%*f,6,%lf",
-				&before, &after), 2);
+	assert_int_equal(sscanf(strstr(buf_str(&out), "metric,\"wall time\""),
+				"metric,\"wall time\",,\"ns/op\",6,%lf,%*f,6,%lf", &before, &after),
+			 2);
 	assert_true(before == f->cmp->metrics[0].est.before.mean);
 	assert_true(after == f->cmp->metrics[0].est.after.mean);
 	buf_release(&out);
@@ -442,12 +540,48 @@ static void test_difffolded_sums(void **state)
 	buf_release(&out);
 }
 
+/* Sides of different length: each is divided by its own operations. Quotes in names are doubled in CSV. */
+static void test_sides_of_their_own(void **state)
+{
+	struct run before = { .ops = 10 }, after = { .ops = 40 };
+	struct profile *p = profile_new(), *q = profile_new();
+	struct report_input in = { .norm = NORM_OP, .measure = COUNT };
+	struct compare *c;
+	struct buf out = BUF_INIT;
+	struct err err = ERR_INIT;
+	char a[] = "f;say \"hi\", x", b[] = "f;say \"hi\", x";
+
+	(void)state;
+	add_stack(p, a, 5);
+	add_stack(q, b, 10);
+	profile_seal(p);
+	profile_seal(q);
+	in.cmp = c = compare_pair(&before, p, &after, q);
+	assert_int_equal(report_formats[4].write(&in, &out, &err), 0);
+	assert_string_equal(buf_str(&out), "f;say \"hi\", x 0.5 0.25\n");
+	buf_clear(&out);
+	assert_int_equal(report_formats[2].write(&in, &out, &err), 0);
+	assert_non_null(strstr(buf_str(&out), "\r\nfunction,\"say \"\"hi\"\", x\",\"[kernel.kallsyms]\","
+			       "\"samples/op\",,0.5,,,0.25,,-0.25,,,-50,,\r\n"));
+	buf_clear(&out);
+	assert_int_equal(report_formats[3].write(&in, &out, &err), 0);
+	assert_string_equal(buf_str(&out), "before;f;say \"hi\", x 5\nafter;f;say \"hi\", x 10\n");
+	buf_release(&out);
+	compare_free(c);
+	profile_free(p);
+	profile_free(q);
+}
+
 static void test_claims(void **state)
 {
 	struct fixture *f = fixture_of(state);
 
 	assert_string_equal(claims_metric(f->cmp, &f->claims[0])->name, "wall time");
 	assert_string_equal(claims_metric(f->cmp, &f->claims[1])->name, "system time");
+	assert_null(claims_metric(f->cmp, &f->claims[2]));
+	f->claims[2] = (struct claim){ .metric = (char *)"user time", .unit = (char *)"ms/op" };
+	assert_string_equal(claims_metric(f->cmp, &f->claims[2])->name, "user time");
+	f->claims[2] = (struct claim){ .metric = (char *)"packets", .unit = (char *)"packets/s" };
 	assert_null(claims_metric(f->cmp, &f->claims[2]));
 	assert_true(fabs(claims_change(&f->claims[0]) + 0.0521) < 0.0001);
 	assert_true(isnan(claims_change(&f->claims[2])));
@@ -456,18 +590,24 @@ static void test_claims(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_golden_bites),
 		cmocka_unit_test(test_figures),
 		cmocka_unit_test(test_percent),
 		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_para),
+		cmocka_unit_test(test_ascii),
 		cmocka_unit_test(test_show_as_posted),
 		cmocka_unit_test(test_show_from_many),
 		cmocka_unit_test(test_show_empty),
 		cmocka_unit_test(test_show_deep),
+		cmocka_unit_test(test_show_narrow),
 		cmocka_unit_test(test_folded_names),
+		cmocka_unit_test(test_sides_of_their_own),
 		cmocka_unit_test_setup_teardown(test_show, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_show_unknown_start, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_styles, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_styles_by_share, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_formats, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_summary, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_mail_layouts, fixture_setup, fixture_teardown),

@@ -38,6 +38,8 @@ $(BUILD)/kab-agent: $(AGENT_OBJ)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS) -static -o $@ $^ $(LIBPERF_LIBS) $(AGENT_LIBS)
 
+$(BUILD)/tests/live-test: | $(BUILD)/kab-agent $(if $(SANITIZE),$(BUILD)/kab-agent-san)
+
 $(BUILD)/kab-agent-san: $(AGENT_SRC) $(BUILD)/collectors/live/wire.pb-c.c | $(BUILD)/libperf $(BUILD)/kab-agent
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(filter-out -MMD -MP -Wmissing-prototypes,$(KAB_CFLAGS)) $(LIBPERF_CFLAGS) $(LDFLAGS) -o $@ $^ \

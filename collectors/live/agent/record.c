@@ -44,7 +44,7 @@ uint64_t record_time(const void *data, size_t size)
 {
 	const struct perf_event_header *h = data;
 
-	if (size < sizeof(*h))
+	if (size < sizeof(*h) || size % 8)
 		return 0;
 	if (h->type == PERF_RECORD_SAMPLE)
 		return size >= sizeof(struct sample_head) ? ((const struct sample_head *)data)->time : 0;

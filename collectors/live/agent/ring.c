@@ -76,7 +76,7 @@ static void attr_common(struct perf_event_attr *a, const struct ring_opts *o, un
 	a->size = sizeof(*a);
 	a->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			 PERF_SAMPLE_CALLCHAIN;
-	a->read_format = features & WITH_LOST ? PERF_FORMAT_ID | PERF_FORMAT_LOST : PERF_FORMAT_ID;
+	a->read_format = features & WITH_LOST ? PERF_FORMAT_LOST : 0;
 	a->disabled = 1;
 	a->enable_on_exec = 1;
 	a->inherit = 1;
@@ -120,6 +120,7 @@ static void close_list(struct ring *r)
 		return;
 	perf_evlist__munmap(r->list);
 	perf_evlist__close(r->list);
+	perf_evlist__set_maps(r->list, NULL, NULL);	/* deleting an evsel does not put its references */
 	perf_evlist__delete(r->list);
 	r->list = NULL;
 }

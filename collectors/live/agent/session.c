@@ -45,11 +45,13 @@ static int watch(struct session *s, short out_events, struct pollfd *fds, size_t
 	all[1] = (struct pollfd){ .fd = s->worker->leash, .events = POLLIN };
 	all[2] = (struct pollfd){ .fd = s->signals, .events = POLLIN };
 	all[3] = (struct pollfd){ .fd = out_events ? s->out_fd : -1, .events = out_events };
-	memcpy(all + 4, fds, n * sizeof(*fds));
+	for (size_t i = 0; i < n; i++)
+		all[4 + i] = fds[i];
 	ready = poll(all, 4 + n, timeout_ms);
 	if (ready < 0)
 		return errno == EINTR ? 0 : -errno;
-	memcpy(fds, all + 4, n * sizeof(*fds));
+	for (size_t i = 0; i < n; i++)
+		fds[i] = all[4 + i];
 	if (all[1].revents || all[2].revents)
 		s->ended = true;
 	if (all[0].revents) {

@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "collectors/live/agent/kmsg.h"
+#include "collectors/live/agent/results.h"
 #include "collectors/live/agent/supervise.h"
 #include "collectors/live/agent/workload.h"
 #include "collectors/live/wire.h"

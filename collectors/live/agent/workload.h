@@ -11,9 +11,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/buf.h"
-#include "base/vec.h"
-
 struct err;
 
 /* Who the workload runs as, when kab started the agent through sudo. */
@@ -49,19 +46,5 @@ int workload_go(struct workload *w, const char *program, struct err *err);
 void workload_reap(struct workload *w);
 /* Kills all of it, when it still runs, and closes everything. */
 void workload_release(struct workload *w);
-
-/* What a program wrote to $KAB_RESULT_FD (HACKING.md). */
-#define RESULTS_METRICS 32
-struct metric { char name[48], unit[16]; double value; };
-struct results {
-	bool reported;			/* there was a valid `ops` line */
-	double ops;			/* 1 when not reported */
-	bool has_wall, has_user, has_sys;
-	uint64_t wall_ns, user_ns, sys_ns;
-	struct metric metrics[RESULTS_METRICS];
-	size_t n_metrics;
-	unsigned bad_lines;		/* not understood */
-};
-void results_parse(const char *text, size_t len, struct results *r);
 
 #endif
