@@ -310,8 +310,8 @@ static void sampled_apart(const struct report_input *in, struct buf *out)
 				(in->runs[i].sampled ? sampled : timed)[s]++;
 	if (!parts_is_experiment(in) || !timed[BEFORE] || !timed[AFTER])
 		return;
-	buf_printf(out, " The profiles are of %zu blocks before and %zu after, the times of others without the"
-		   " profiler.", sampled[BEFORE], sampled[AFTER]);
+	buf_printf(out, " The profiles are of %zu blocks before and %zu after, the times of others without"
+		   " the profiler.", sampled[BEFORE], sampled[AFTER]);
 }
 
 /* Of the runs, else of the profile itself: an import may say nothing of its run. */
