@@ -19,7 +19,7 @@ KAB_LDFLAGS := $(LDFLAGS) $(if $(SANITIZE),-fsanitize=address$(,)undefined)
 # The rooms that make up kab, uphill (HACKING.md has the ladder).
 ROOMS := base profile store collectors collectors/live patches lab report jobs tui
 SRC := $(foreach r,$(ROOMS),$(wildcard $(r)/*.c))
-OBJ := $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/collectors/live/wire.pb-c.o
+OBJ := $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/lab/init.sh.o $(BUILD)/collectors/live/wire.pb-c.o
 CLI_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c))
 LIBS := -lsqlite3 -lncursesw -ltinfo -lzstd -lelf -lprotobuf-c -lcyaml -lgsl -lgslcblas -ljansson -lunistring -lm -lpthread
 
@@ -42,6 +42,11 @@ $(BUILD)/%.o: %.c
 	@echo "  CC    $<"
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(KAB_CFLAGS) -c -o $@ $<
+
+# A script that becomes part of the program, as _binary_..._start and _end.
+$(BUILD)/%.sh.o: %.sh
+	@mkdir -p $(@D)
+	$(Q)$(LD) -r -b binary -z noexecstack -o $@ $<
 
 $(BUILD)/collectors/live/wire.pb-c.c: collectors/live/wire.proto
 	@mkdir -p $(@D)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * apt: what the lab asks of Debian's package tools, and nothing that would
+ * install a kernel image.
+ */
+#ifndef KAB_LAB_APT_H
+#define KAB_LAB_APT_H
+
+#include <stdint.h>
+
+#include "lab/lab.h"
+
+/* -ENOENT with what a user of another distribution can do. */
+int apt_present(struct err *err);
+/* What the package's candidate depends on behind `prefix`; the caller frees. NULL: unknown package. */
+char *apt_depends(const char *package, const char *prefix);
+uint64_t apt_size(const char *package);		/* bytes to download, 0 when unknown */
+/* Needs root, or a sudo that asks nothing: else -EPERM with a sentence. */
+int apt_update(const struct lab_opts *o, struct err *err);
+int apt_install(const struct lab_opts *o, const char *package, struct err *err);
+/* Whether the two above can work at all. */
+bool apt_root(void);
+/* Downloads a package's file into `dir`, with progress. */
+int apt_download(const struct lab_opts *o, const char *package, const char *dir, struct err *err);
+
+#endif

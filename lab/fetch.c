@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * fetch: brings a distribution kernel into the cache.
+ *
+ * The image package is downloaded and unpacked, never installed: that would
+ * rebuild the machine's initramfs and boot loader. Only the parts a guest needs
+ * are unpacked, into a folder that gets its name when it is complete, so that an
+ * interrupted fetch leaves nothing that could be taken for a kernel.
+ */
+#include "lab/lab.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/proc.h"
+#include "lab/apt.h"
+#include "lab/bzimage.h"
+#include "lab/cache.h"
+#include "lab/console.h"
+#include "lab/elf.h"
+#include "lab/release.h"
+
+#define IMAGE_MAX (256U << 20)
+#define NEW_PREFIX "new."
+
+/*
+ * What is wanted below lib/modules/RELEASE, as patterns for tar. Each must match something, or tar
+ * fails: these are in every kernel package of Debian.
+ */
+static const char *const module_parts[] = {
+	"modules.builtin",
+	"kernel/drivers/virtio",
+	"kernel/drivers/char",		/* virtio_console, where it is not built in */
+	"kernel/drivers/net/dummy.ko*",
+	"kernel/drivers/net/veth.ko*",
+	"kernel/net/802",		/* what bridge needs */
+	"kernel/net/llc",
+	"kernel/net/bridge/bridge.ko*",
+};
+
+static void say(const struct lab_opts *o, const char *what)
+{
+	if (o->progress)
+		o->progress(o->ctx, what, 0, 0);
+}
+
+/* --- which release --- */
+
+/* Debian 12 names its newer line in the package, Debian 13 has it as the plain one. */
+static char *ask_release(const char *line)
+{
+	char *meta = line ? mem_printf("linux-image-%s-amd64", line) : NULL, *release = NULL;
+
+	if (meta)
+		release = apt_depends(meta, "linux-image-");
+	if (!release)
+		release = apt_depends("linux-image-amd64", "linux-image-");
+	if (release && line && !release_on_line(release, line)) {
+		free(release);
+		release = NULL;
+	}
+	free(meta);
+	return release;
+}
+
+static int resolve(const struct lab_opts *o, char **release, struct err *err)
+{
+	char *current;
+	int rc;
+
+	*release = ask_release(o->line);
+	if (*release)
+		return 0;
+	rc = apt_update(o, err);
+	if (rc) {
+		err_add(err, rc, "The lists on this machine name no package with a %s%skernel.", o->line ? o->line : "",
+			o->line ? " " : "");
+		return rc;
+	}
+	*release = ask_release(o->line);
+	if (*release)
+		return 0;
+	current = apt_depends("linux-image-amd64", "linux-image-");
+	if (current)
+		rc = err_add(err, -ENOENT, "This Debian has no package linux-image-%s-amd64; its current kernel is %s, "
+			     "which `kab lab fetch` without --kernel takes.", o->line, current);
+	else
+		rc = err_add(err, -ENOENT, "The package sources of this machine have no linux-image-amd64. On another "
+			     "distribution give a kernel of your own: --kernel-image /boot/vmlinuz-RELEASE "
+			     "--kernel-build /lib/modules/RELEASE/build.");
+	free(current);
+	return rc;
+}
+
+/* --- unpacking --- */
+
+/* The one .deb that the download has put there; the caller frees. */
+static char *find_deb(const char *dir, struct err *err)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	char *path = NULL;
+
+	while (d && !path && (e = readdir(d))) {
+		size_t n = strlen(e->d_name);
+
+		if (n > 4 && !strcmp(e->d_name + n - 4, ".deb"))
+			path = mem_printf("%s/%s", dir, e->d_name);
+	}
+	if (d)
+		closedir(d);
+	if (!path)
+		err_add(err, -ENOENT, "apt-get download left no package in %s; free some space there and try again.", dir);
+	return path;
+}
+
+static int unpack(const struct lab_opts *o, const char *deb, const char *release, const char *to, struct err *err)
+{
+	/* A pipe needs a shell; what it joins arrives as arguments and is never read as shell text. */
+	static const char script[] = "deb=$1; shift; dpkg-deb --fsys-tarfile \"$deb\" | tar -x \"$@\"";
+	static const size_t n_parts = sizeof(module_parts) / sizeof(module_parts[0]);
+	const char *argv[32] = { "bash", "-o", "pipefail", "-c", script, "bash", deb, "-C", to, "--no-same-owner",
+				 "--transform=s,^\\./usr/,./,", "--wildcards", "--" };
+	struct buf log = BUF_INIT, last = BUF_INIT;
+	const struct proc_opts opts = { .log = &log, .stop = o->stop, .ctx = o->ctx };
+	char *patterns[sizeof(module_parts) / sizeof(module_parts[0]) + 1];
+	size_t n = 0, i;
+	int rc;
+
+	say(o, "Unpacking the kernel");
+	patterns[n_parts] = mem_printf("./boot/vmlinuz-%s", release);
+	/* Newer packages have their modules in ./usr/lib. */
+	for (i = 0; i < n_parts; i++)
+		patterns[i] = mem_printf("*/lib/modules/%s/%s", release, module_parts[i]);
+	while (argv[n])
+		n++;
+	for (i = 0; i <= n_parts; i++)
+		argv[n++] = patterns[i];
+	rc = proc_run(argv, &opts, err);
+	if (rc > 0) {
+		console_lines(&last, buf_str(&log), log.len, 1);
+		rc = err_add(err, -EIO, "Cannot unpack the kernel package into %s (is the disk full?); the last word of tar "
+			     "was: %s", to, buf_str(&last));
+	}
+	for (i = 0; i <= n_parts; i++)
+		free(patterns[i]);
+	buf_release(&last);
+	buf_release(&log);
+	return rc;
+}
+
+/*
+ * QEMU starts an unpacked vmlinux at once, while under TCG the image needs about
+ * seven seconds to unpack itself, at every boot. Not every kernel can be started
+ * so, and then the image has to do: only being stopped is an error here.
+ */
+static int unpack_elf(const struct lab_opts *o, const char *dir, const char *release, struct err *err)
+{
+	char *image = mem_printf("%s/boot/vmlinuz-%s", dir, release), *packed = mem_printf("%s/vmlinux.xz", dir);
+	char *elf = mem_printf("%s/vmlinux", dir);
+	const char *const argv[] = { "xz", "-dc", "--single-stream", "--", packed, NULL };
+	struct proc_opts opts = { .stop = o->stop, .ctx = o->ctx };
+	struct buf data = BUF_INIT;
+	size_t at, len;
+	int rc = buf_read_file(&data, image, IMAGE_MAX, err), fd = -1;
+
+	if (rc || bzimage_payload(data.data, data.len, &at, &len) || len < 6 ||
+	    memcmp(data.data + at, "\xfd" "7zXZ", 6) || !proc_have("xz"))
+		goto out;
+	rc = fs_write(packed, data.data + at, len, err);
+	if (rc)
+		goto out;
+	fd = open(elf, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	opts.out_fd = fd;
+	rc = fd < 0 ? err_sys(err, errno, "Cannot create %s", elf) : proc_run(argv, &opts, err);
+	if (rc >= 0 && (rc > 0 || !elf_has_pvh(elf)))
+		rc = unlink(elf) ? err_sys(err, errno, "Cannot remove %s", elf) : 0;
+out:
+	if (fd >= 0)
+		close(fd);
+	unlink(packed);
+	buf_release(&data);
+	free(elf);
+	free(packed);
+	free(image);
+	return rc;
+}
+
+/* What a killed fetch has left; only under the lock, where no other one can be at work. */
+static void remove_leftovers(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (!strncmp(e->d_name, NEW_PREFIX, strlen(NEW_PREFIX))) {
+			char *path = mem_printf("%s/%s", dir, e->d_name);
+
+			fs_remove(path, NULL);
+			free(path);
+		}
+	if (d)
+		closedir(d);
+}
+
+static int fetch_image(const struct lab_opts *o, const char *dir, const char *release, struct err *err)
+{
+	char *package = mem_printf("linux-image-%s", release), *final = mem_printf("%s/%s", dir, release);
+	char *new = mem_printf("%s/" NEW_PREFIX "XXXXXX", dir), *root = NULL, *deb = NULL;
+	int rc;
+
+	if (!mkdtemp(new)) {
+		rc = err_sys(err, errno, "Cannot create a folder in %s", dir);
+		goto out;
+	}
+	root = mem_printf("%s/root", new);
+	rc = mkdir(root, 0755) ? err_sys(err, errno, "Cannot create the folder %s", root) : 0;
+	if (!rc)
+		rc = apt_download(o, package, new, err);
+	if (!rc && !(deb = find_deb(new, err)))
+		rc = -ENOENT;
+	if (!rc)
+		rc = unpack(o, deb, release, root, err);
+	if (!rc)
+		rc = unpack_elf(o, root, release, err);
+	if (!rc && rename(root, final))
+		rc = err_sys(err, errno, "Cannot put the kernel in place as %s", final);
+	fs_remove(new, NULL);
+out:
+	free(deb);
+	free(root);
+	free(new);
+	free(final);
+	free(package);
+	return rc;
+}
+
+/* Remembers the release under the line asked for, and under its own. */
+static int write_notes(const struct lab_opts *o, const char *dir, const char *release, struct err *err)
+{
+	char *line = release_line(release), *notes[2] = { cache_note(dir, line), o->line ? NULL : cache_note(dir, NULL) };
+	int rc = fs_write(notes[0], release, strlen(release), err);
+
+	if (!rc && notes[1])
+		rc = fs_write(notes[1], release, strlen(release), err);
+	free(notes[0]);
+	free(notes[1]);
+	free(line);
+	return rc;
+}
+
+/* Absent headers are no error here: a guest can be booted without, and lab_need_build() says what is missing. */
+static int fetch_headers(const struct lab_opts *o, struct lab_kernel *k, struct err *err)
+{
+	char *package;
+	int rc;
+
+	if (k->build || !apt_root())
+		return 0;
+	package = mem_printf("linux-headers-%s", k->release);
+	rc = apt_install(o, package, err);
+	free(package);
+	if (!rc)
+		k->build = cache_headers(k->release);
+	return rc;
+}
+
+/* What apt does not find, or no longer finds on its servers, may be there after an update of its lists. */
+static int fetch_current(const struct lab_opts *o, const char *dir, char **release, struct err *err)
+{
+	struct err first = ERR_INIT;
+	int rc = resolve(o, release, err);
+
+	if (rc || cache_has(dir, *release))
+		return rc;
+	rc = fetch_image(o, dir, *release, &first);
+	if (rc && rc != -ECANCELED && apt_root() && !apt_update(o, NULL)) {
+		free(*release);
+		rc = resolve(o, release, err);
+		if (rc || cache_has(dir, *release))
+			return rc;
+		return fetch_image(o, dir, *release, err);
+	}
+	if (rc)
+		err_add(err, rc, "%s", first.text);
+	return rc;
+}
+
+int lab_fetch(const struct lab_opts *o, struct lab_kernel *k, struct err *err)
+{
+	char *dir = NULL, *release = NULL;
+	int lock = -1, rc;
+
+	*k = (struct lab_kernel){ 0 };
+	if (o->image)
+		return lab_kernel_find(o, k, err);
+	if (o->line && !release_line_valid(o->line))
+		return err_add(err, -EINVAL, "\"%s\" is no kernel line; give --kernel two numbers, as in 6.1 or 6.12.",
+			       o->line);
+	rc = apt_present(err);
+	if (rc)
+		return rc;
+	dir = cache_dir(err);
+	if (!dir)
+		return -EIO;
+	lock = cache_lock(dir, o, err);
+	rc = lock < 0 ? lock : 0;
+	if (!rc) {
+		remove_leftovers(dir);
+		rc = fetch_current(o, dir, &release, err);
+	}
+	if (!rc)
+		rc = cache_kernel(dir, release, k, err);
+	if (!rc)
+		rc = write_notes(o, dir, release, err);
+	if (!rc)
+		rc = fetch_headers(o, k, err);
+	if (rc)
+		lab_kernel_release(k);
+	if (lock >= 0)
+		close(lock);
+	free(release);
+	free(dir);
+	return rc;
+}

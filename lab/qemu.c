@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* qemu: see qemu.h. */
+#include "lab/qemu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/proc.h"
+#include "base/vec.h"
+#include "lab/lab.h"
+
+#define DEFAULT_CPUS 2
+#define DEFAULT_MAX_CPUS 64	/* possible CPUs cost nothing, and some kernel loops run over them */
+#define DEFAULT_MEMORY_MB 1024
+
+const struct accel accel_kvm = { "kvm", "kvm", NULL, 15 };
+const struct accel accel_tcg = { "tcg", "tcg,thread=multi", NULL, 90 };
+const struct accel accel_icount = { "tcg,icount", "tcg", "shift=0,sleep=off", 240 };
+
+struct args { VEC(char *) list; };
+
+static void add(struct args *a, char *arg)
+{
+	vec_push(&a->list, arg);
+}
+
+static void add_pair(struct args *a, const char *option, char *value)
+{
+	add(a, mem_strdup(option));
+	add(a, value);
+}
+
+static void args_release(struct args *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->list.n; i++)
+		free(a->list.v[i]);
+	vec_release(&a->list);
+}
+
+/* `console` and `stream` are QEMU's ends. */
+static void build_args(struct args *a, const struct lab_opts *o, const struct lab_kernel *k,
+		       const struct qemu_opts *q, int console, int stream)
+{
+	unsigned cpus = q->accel->icount ? 1 : o->cpus ? o->cpus : DEFAULT_CPUS;
+	unsigned max_cpus = o->max_cpus ? o->max_cpus : DEFAULT_MAX_CPUS;
+
+	if (max_cpus < cpus)
+		max_cpus = cpus;
+	add(a, mem_strdup(QEMU_PROGRAM));
+	add(a, mem_strdup("-nodefaults"));
+	add(a, mem_strdup("-no-user-config"));
+	add(a, mem_strdup("-no-reboot"));
+	add_pair(a, "-display", mem_strdup("none"));
+	add_pair(a, "-accel", mem_strdup(q->accel->args));
+	if (q->accel->icount)
+		add_pair(a, "-icount", mem_strdup(q->accel->icount));
+	add_pair(a, "-cpu", mem_strdup("max"));
+	add_pair(a, "-smp", mem_printf("%u,maxcpus=%u", cpus, max_cpus));
+	add_pair(a, "-m", mem_printf("%uM", o->memory_mb ? o->memory_mb : DEFAULT_MEMORY_MB));
+	add_pair(a, "-kernel", mem_strdup(k->elf ? k->elf : k->image));
+	add_pair(a, "-initrd", mem_printf("/proc/self/fd/%d", q->initramfs));
+	add_pair(a, "-append", mem_printf("console=ttyS0 panic=-1 nokaslr mitigations=off%s%s",
+					  q->append[0] ? " " : "", q->append));
+	add_pair(a, "-chardev", mem_printf("socket,id=console,fd=%d", console));
+	add_pair(a, "-serial", mem_strdup("chardev:console"));
+	if (stream >= 0) {
+		add_pair(a, "-device", mem_strdup("virtio-serial-pci"));
+		add_pair(a, "-chardev", mem_printf("socket,id=agent,fd=%d", stream));
+		add_pair(a, "-device", mem_strdup("virtserialport,chardev=agent,name=kab.agent"));
+	}
+	add(a, NULL);
+}
+
+/* Between fork and exec: only what is safe in the child of a process with threads. */
+static void child(char *const *argv, pid_t parent, int initramfs, int console, int stream)
+{
+	const struct rlimit no_core = { 0, 0 };
+	int null = open("/dev/null", O_RDWR);
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
+	setpgid(0, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* A KVM that QEMU does not get along with ends in abort(). */
+	setrlimit(RLIMIT_CORE, &no_core);
+	fcntl(initramfs, F_SETFD, 0);
+	fcntl(console, F_SETFD, 0);
+	if (stream >= 0)
+		fcntl(stream, F_SETFD, 0);
+	dup2(null, 0);
+	dup2(console, 1);
+	dup2(console, 2);
+	execvp(argv[0], argv);
+	_exit(127);
+}
+
+int qemu_start(const struct lab_opts *o, const struct lab_kernel *k, const struct qemu_opts *q, struct qemu *out,
+	       struct err *err)
+{
+	int console[2] = { -1, -1 }, stream[2] = { -1, -1 }, rc = 0;
+	struct args args = { 0 };
+	pid_t parent = getpid();
+
+	*out = (struct qemu){ .console = -1, .stream = -1 };
+	if (!proc_have(QEMU_PROGRAM))
+		return err_add(err, -ENOENT, "The lab needs " QEMU_PROGRAM ", which is not installed; run "
+			       "`apt-get install qemu-system-x86`.");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, console) ||
+	    (q->port && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream))) {
+		rc = err_sys(err, errno, "Cannot make a socket for QEMU");
+		goto out;
+	}
+	build_args(&args, o, k, q, console[1], stream[1]);
+	out->pid = fork();
+	if (out->pid < 0) {
+		out->pid = 0;
+		rc = err_sys(err, errno, "Cannot start " QEMU_PROGRAM);
+		goto out;
+	}
+	if (!out->pid)
+		child(args.list.v, parent, q->initramfs, console[1], stream[1]);
+	out->console = console[0];
+	out->stream = stream[0];
+	console[0] = stream[0] = -1;
+out:
+	for (int i = 0; i < 2; i++) {
+		if (console[i] >= 0)
+			close(console[i]);
+		if (stream[i] >= 0)
+			close(stream[i]);
+	}
+	args_release(&args);
+	return rc;
+}
+
+bool qemu_alive(struct qemu *q)
+{
+	if (q->pid && waitpid(q->pid, NULL, WNOHANG) != 0)
+		q->pid = 0;
+	return q->pid != 0;
+}
+
+void qemu_stop(struct qemu *q)
+{
+	int tries;
+
+	if (!qemu_alive(q))
+		return;
+	kill(q->pid, SIGTERM);
+	for (tries = 0; tries < 100; tries++) {
+		usleep(10000);
+		if (!qemu_alive(q))
+			return;
+	}
+	kill(q->pid, SIGKILL);
+	while (waitpid(q->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	q->pid = 0;
+}
