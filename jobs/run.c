@@ -23,6 +23,8 @@
 
 /* Blocks of the unpatched kernel on either side of the comparison: enough for a mean and its spread. */
 #define NATIVE_BLOCKS 2
+/* Sampling clocks in a block; see dithered(). */
+#define CLOCKS 8
 
 struct job {
 	struct store *store;
@@ -420,7 +422,7 @@ static int block(struct job *j, enum variant v, bool warmup, uint64_t freq_hz)
 	struct run run = { .experiment = j->exp.id, .kind = RUN_BLOCK, .state = RUN_RUNNING, .variant = v,
 			   .ordinal = j->ordinal++, .warmup = warmup, .sampled = sampled, .freq_hz = freq_hz };
 	struct live_block spec = { .argv = (const char *const *)j->argv, .sampled = sampled, .event = j->o->event,
-				   .freq_hz = freq_hz, .drain_after = j->o->exact };
+				   .freq_hz = freq_hz, .clocks = CLOCKS, .drain_after = j->o->exact };
 	struct live_result r = { 0 };
 	int rc, rc2;
 
@@ -478,8 +480,9 @@ static int native_blocks(struct job *j, bool warmup)
 /*
  * A fixed sampling period beats with a loop of nearly constant length: each
  * block would then sample the same few places of the loop, all blocks would
- * agree, and all be wrong. So the frequency differs from pair to pair, within
- * 10 % of the one asked for, and the intervals over blocks hold what is left.
+ * agree, and all be wrong. So a block is sampled by several clocks of different
+ * periods, and the frequency differs from pair to pair, within 10 % of the one
+ * asked for; the intervals over blocks hold what is left.
  */
 static uint64_t dithered(uint64_t freq_hz, struct rng *rng)
 {

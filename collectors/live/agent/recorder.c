@@ -219,8 +219,8 @@ static void on_sample(struct recorder *r, const struct record *rec)
 	i = b->n++;
 	b->time[i] = (int64_t)(rec->time_ns - b->last_time);
 	b->last_time = rec->time_ns;
-	b->period[i] = rec->period;
-	b->one_period = b->one_period && rec->period == b->period[0];
+	b->period[i] = rec->period / r->clocks;
+	b->one_period = b->one_period && b->period[i] == b->period[0];
 	b->pid[i] = rec->pid;
 	b->tid[i] = rec->tid;
 	b->cpu[i] = rec->cpu;
