@@ -72,9 +72,12 @@ static bool has_unsampled(const struct used *used, size_t n)
 	size_t i;
 	int s;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		if (!has_times(&used[i]) || used[i].run->sampled)
+			continue;
 		for (s = 0; s < SIDES; s++)
-			seen[s] = seen[s] || (sided(&used[i], (enum side)s) && has_times(&used[i]) && !used[i].run->sampled);
+			seen[s] = seen[s] || sided(&used[i], (enum side)s);
+	}
 	return seen[BEFORE] && seen[AFTER];
 }
 

@@ -277,12 +277,12 @@ static void test_unsampled_blocks_do_not_dilute(void **state)
 	profile_free(p);
 }
 
-/* Sampled blocks ran 10 % slower; where every side also ran without the profiler their times are left aside. */
+/* Sampled blocks ran 10 % slower; where both sides also ran without the profiler theirs do not count. */
 static void test_times_come_from_unsampled_blocks(void **state)
 {
 	struct run runs[] = {
-		block(VARIANT_BEFORE, 10000, 1), block(VARIANT_AFTER, 8000, 1), block(VARIANT_BEFORE, 11000, 1),
-		block(VARIANT_AFTER, 8800, 1),
+		block(VARIANT_BEFORE, 10000, 1), block(VARIANT_AFTER, 8000, 1),
+		block(VARIANT_BEFORE, 11000, 1), block(VARIANT_AFTER, 8800, 1),
 	};
 	struct compare_block blocks[4];
 	struct compare *c;
