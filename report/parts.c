@@ -590,7 +590,7 @@ void parts_functions_caption(const struct report_input *in, struct buf *out)
 	text = para_ascii(formula);
 	buf_printf(out, "Self cost of the functions that moved most: %s.", text);
 	if (!interval && in->norm == NORM_OP)
-		buf_puts(out, " There are no intervals without two sampled blocks a side: noise is not told.");
+		buf_puts(out, " No intervals without two sampled blocks a side: noise is not told apart.");
 	if (interval)
 		buf_puts(out, " +- is half the 95% interval over blocks, of each function alone; ~ marks"
 			      " those that hold 0.");
