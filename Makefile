@@ -10,10 +10,10 @@ BUILD := build$(if $(SANITIZE),-san)
 Q := $(if $(V),,@)
 
 CFLAGS ?= -O2 -g
+, := ,
 KAB_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror) \
 	-D_GNU_SOURCE -I. -I$(BUILD) -MMD -MP $(CFLAGS) \
 	$(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1)
-, := ,
 KAB_LDFLAGS := $(LDFLAGS) $(if $(SANITIZE),-fsanitize=address$(,)undefined)
 
 # The rooms that make up kab, uphill (HACKING.md has the ladder).
@@ -25,7 +25,7 @@ LIBS := -lsqlite3 -lncursesw -ltinfo -lzstd -lelf -lprotobuf-c -lcyaml -lgsl -lg
 
 TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*-test.c))
 
-all: kab $(BUILD)/kab-agent
+all: kab
 .PHONY: all clean unit
 
 kab: $(BUILD)/kab
@@ -48,7 +48,7 @@ $(BUILD)/collectors/live/wire.pb-c.c: collectors/live/wire.proto
 	$(Q)protoc-c --proto_path=collectors/live --c_out=$(@D) $<
 $(BUILD)/collectors/live/wire.pb-c.o: $(BUILD)/collectors/live/wire.pb-c.c
 	$(Q)$(CC) $(filter-out -Wmissing-prototypes,$(KAB_CFLAGS)) -c -o $@ $<
-$(BUILD)/collectors/live/%.o $(BUILD)/collectors/live/agent/%.o: | $(BUILD)/collectors/live/wire.pb-c.c
+$(filter $(BUILD)/collectors/live/%,$(OBJ)): | $(BUILD)/collectors/live/wire.pb-c.c
 
 $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libkab.a
 	@echo "  TEST  $@"
@@ -61,5 +61,8 @@ unit: $(TESTS)
 
 clean:
 	rm -rf build build-san kab
+
+include collectors/live/agent/agent.mk
+include tests/screen/screen.mk
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -28,9 +28,13 @@ static char *xdg(const char *var, const char *below_home, const char *rest)
 
 int fs_mkdirs(const char *path, struct err *err)
 {
-	char *copy = mem_strdup(path), *p;
+	char *copy, *p;
+	struct stat st;
 	int rc = 0;
 
+	if (!*path)
+		return err_add(err, -ENOENT, "A folder without a name cannot be created.");
+	copy = mem_strdup(path);
 	for (p = copy + 1; !rc; p++) {
 		char c = *p;
 
@@ -44,6 +48,8 @@ int fs_mkdirs(const char *path, struct err *err)
 			break;
 	}
 	free(copy);
+	if (!rc && (stat(path, &st) || !S_ISDIR(st.st_mode)))
+		rc = err_sys(err, ENOTDIR, "Cannot create the folder %s", path);
 	return rc;
 }
 
@@ -84,12 +90,16 @@ static void own_dir(char dir[PATH_MAX])
 		*slash = '\0';
 }
 
-static char *first_of(const char *dir, const char *const *forms, const char *name)
+/* DIR/FORM/NAME for the first form where that exists, and DIR/FORM/MARK too when there is a mark. */
+static char *first_of(const char *dir, const char *const *forms, const char *name, const char *mark)
 {
 	for (; *forms; forms++) {
 		char *path = mem_printf("%s/%s/%s", dir, *forms, name);
+		char *beside = mem_printf("%s/%s/%s", dir, *forms, mark ? mark : name);
+		bool found = fs_exists(path) && fs_exists(beside);
 
-		if (fs_exists(path))
+		free(beside);
+		if (found)
 			return path;
 		free(path);
 	}
@@ -98,14 +108,17 @@ static char *first_of(const char *dir, const char *const *forms, const char *nam
 
 char *fs_shipped(const char *name, struct err *err)
 {
-	static const char *const forms[] = { ".", "../share/kab", "..", "../..", NULL };
+	/* A build folder has folders of the same names, full of objects: HACKING.md marks the source tree. */
+	static const char *const installed[] = { "../share/kab", NULL }, *const tree[] = { ".", "..", "../..", NULL };
 	const char *data = getenv("KAB_DATA");
 	char dir[PATH_MAX], *path;
 
 	if (data && data[0])
 		return mem_printf("%s/%s", data, name);
 	own_dir(dir);
-	path = first_of(dir, forms, name);
+	path = first_of(dir, installed, name, NULL);
+	if (!path)
+		path = first_of(dir, tree, name, "HACKING.md");
 	if (!path)
 		err_add(err, -ENOENT, "The folder \"%s\" that comes with kab is neither beside the program in %s nor in "
 			"../share/kab; set KAB_DATA to the folder that holds it.", name, dir);
@@ -114,11 +127,11 @@ char *fs_shipped(const char *name, struct err *err)
 
 char *fs_program(const char *name, struct err *err)
 {
-	static const char *const forms[] = { "build", ".", "../libexec/kab", NULL };
+	static const char *const forms[] = { "build", ".", "..", "../libexec/kab", NULL };
 	char dir[PATH_MAX], *path;
 
 	own_dir(dir);
-	path = first_of(dir, forms, name);
+	path = first_of(dir, forms, name, NULL);
 	if (!path)
 		err_add(err, -ENOENT, "The program %s that comes with kab is not beside it in %s; run make, or make install.",
 			name, dir);
@@ -138,8 +151,15 @@ static int remove_one(const char *path, const struct stat *st, int flag, struct 
 
 int fs_remove(const char *path, struct err *err)
 {
-	int rc = nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+	char *bare = mem_strdup(path);
+	size_t len = strlen(bare);
+	int rc;
 
+	/* "link/" would be followed. */
+	while (len > 1 && bare[len - 1] == '/')
+		bare[--len] = '\0';
+	rc = nftw(bare, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+	free(bare);
 	if (rc < 0 && errno == ENOENT)
 		return 0;
 	if (rc)

@@ -19,9 +19,9 @@ char *fs_data_file(const char *name, struct err *err);
 char *fs_config_file(const char *name);
 
 /*
- * Files that come with kab: "patches", "kmod". In a source tree (kab run in
- * place) they lie beside the program, installed they are in PREFIX/share/kab;
- * $KAB_DATA overrides. NULL with a sentence when it is in neither place.
+ * Files that come with kab: "patches", "kmod". Installed they are in
+ * PREFIX/share/kab, in a source tree (kab run in place) at its top, one or two
+ * folders above the program; $KAB_DATA overrides. NULL with a sentence when it is in neither place.
  */
 char *fs_shipped(const char *name, struct err *err);
 /* Programs that come with kab ("kab-agent"): beside kab, in its build folder, or in PREFIX/libexec/kab. */

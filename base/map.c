@@ -58,7 +58,7 @@ static uint32_t *slot_of(const struct map *m, const void *key, size_t len, uint3
 		if (!m->slots[i])
 			return &m->slots[i];
 		e = &m->entries[m->slots[i] - 1];
-		if (e->hash == hash && e->len == len && !memcmp(e->key, key, len))
+		if (e->hash == hash && e->len == len && (!len || !memcmp(e->key, key, len)))
 			return &m->slots[i];
 	}
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,41 +19,60 @@
 
 #define OUT_LIMIT (64U << 20)
 #define LOG_LIMIT (64U << 10)
+#define CHUNK 16384U
+#define PIPE_LIMIT (1U << 20)	/* the most that two pipes hold, unless root has raised theirs */
 
-/* Keeps the last LOG_LIMIT bytes. */
+/* Keeps the last LOG_LIMIT bytes and the NUL behind them. */
+static void log_trim(struct buf *log)
+{
+	memmove(log->data, log->data + log->len - LOG_LIMIT, LOG_LIMIT + 1);
+	log->len = LOG_LIMIT;
+}
+
 static void log_add(struct buf *log, const char *p, size_t n)
 {
 	buf_add(log, p, n);
-	if (log->len > 2 * LOG_LIMIT) {
-		memmove(log->data, log->data + log->len - LOG_LIMIT, LOG_LIMIT + 1);
-		log->len = LOG_LIMIT;
-	}
+	if (log->len > 2 * LOG_LIMIT)
+		log_trim(log);
 }
+
+/* Why a program did not start, sent by the child before it ends. */
+struct failure {
+	int num;
+	bool dir;		/* could not enter the folder, else: could not run the program */
+};
 
 static void child(const char *const *argv, const struct proc_opts *o, int out, int errfd, int status)
 {
-	int null = open("/dev/null", O_RDWR), e;
+	/* What kab ignores or blocks for itself its children must not inherit: exec keeps both. */
+	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGWINCH };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct failure f = { 0 };
 	sigset_t none;
+	size_t i;
 
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpgid(0, 0);
 	dup2(null, 0);
 	dup2(out >= 0 ? out : null, 1);
-	dup2(errfd >= 0 ? errfd : null, 2);
-	if (!o->dir || !chdir(o->dir))
+	dup2(errfd, 2);
+	f.dir = o->dir && chdir(o->dir);
+	if (!f.dir)
 		execvp(argv[0], (char *const *)argv);
-	e = errno;
-	if (write(status, &e, sizeof(e)) < 0)
+	f.num = errno;
+	if (write(status, &f, sizeof(f)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
-/* Copies one pipe; false at its end. */
+/* Copies what one pipe holds; false at its end. */
 static bool copy(int fd, struct buf *out, struct buf *log, bool *full)
 {
-	char chunk[16384];
+	char chunk[CHUNK];
 	ssize_t n = read(fd, chunk, sizeof(chunk));
 
 	if (n < 0)
@@ -68,20 +88,69 @@ static bool copy(int fd, struct buf *out, struct buf *log, bool *full)
 	return true;
 }
 
+/* Whether the program has ended; it stays a zombie, so that its group's number is not given away. */
+static bool ended(pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == pid;
+}
+
+static void close_pair(int fds[2])
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
+	}
+}
+
+/*
+ * Copies the program's output until it has ended, its group has been killed and
+ * what was left in the pipes is read. A descendant in a group of its own may hold
+ * a pipe open, and fill it, for ever: the end of the program counts, not theirs.
+ */
+static void follow(pid_t pid, int out, int log, const struct proc_opts *o, bool *stopped, bool *full)
+{
+	struct pollfd fds[2] = { { .fd = out, .events = POLLIN }, { .fd = log, .events = POLLIN } };
+	unsigned rest = PIPE_LIMIT / CHUNK;
+	bool done = false;
+
+	while (rest) {
+		int ready = poll(fds, 2, done ? 0 : fds[0].fd < 0 && fds[1].fd < 0 ? 10 : 100);
+
+		if (ready > 0 && fds[0].revents && !copy(out, o->out, NULL, full))
+			fds[0].fd = -1;
+		if (ready > 0 && fds[1].revents && !copy(log, NULL, o->log, full))
+			fds[1].fd = -1;
+		if (done && (ready == 0 || (ready < 0 && errno != EINTR)))
+			return;
+		rest -= done;
+		if (!done && ended(pid))
+			done = true;
+		else if (!done && !*stopped && ((o->stop && o->stop(o->ctx)) || *full))
+			*stopped = true;
+		if (done || *stopped)
+			kill(-pid, SIGKILL);
+	}
+}
+
 int proc_run(const char *const *argv, const struct proc_opts *opts, struct err *err)
 {
 	static const struct proc_opts none;
 	const struct proc_opts *o = opts ? opts : &none;
-	int out[2] = { -1, -1 }, log[2] = { -1, -1 }, start[2], e = 0, status = 0;
+	int out[2] = { -1, -1 }, log[2] = { -1, -1 }, start[2] = { -1, -1 }, status = 0, rc;
 	bool stopped = false, full = false, to_log = o->log && !o->out && !o->out_fd;
-	struct pollfd fds[2];
-	pid_t pid;
+	struct failure f = { 0 };
+	pid_t pid = -1;
 
-	if (pipe2(start, O_CLOEXEC) || pipe2(log, O_CLOEXEC) || (o->out && pipe2(out, O_CLOEXEC)))
-		return err_sys(err, errno, "Cannot make a pipe for %s", argv[0]);
-	pid = fork();
-	if (pid < 0)
-		return err_sys(err, errno, "Cannot start %s", argv[0]);
+	if (pipe2(start, O_CLOEXEC) || pipe2(log, O_CLOEXEC) || (o->out && pipe2(out, O_CLOEXEC)) ||
+	    (pid = fork()) < 0) {
+		rc = err_sys(err, errno, "Cannot start %s", argv[0]);
+		goto close;
+	}
 	if (!pid)
 		child(argv, o, o->out ? out[1] : to_log ? log[1] : o->out_fd ? o->out_fd : -1, log[1], start[1]);
 	setpgid(pid, pid);
@@ -89,43 +158,39 @@ int proc_run(const char *const *argv, const struct proc_opts *opts, struct err *
 	close(log[1]);
 	if (o->out)
 		close(out[1]);
-	if (read(start[0], &e, sizeof(e)) != sizeof(e))
-		e = 0;
-	close(start[0]);
+	start[1] = log[1] = out[1] = -1;
+	/* The pipe closes when exec succeeds. */
+	if (read(start[0], &f, sizeof(f)) != sizeof(f))
+		f.num = 0;
+	follow(pid, out[0], log[0], o, &stopped, &full);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (o->log && o->log->len > LOG_LIMIT)
+		log_trim(o->log);
+	if (f.num && f.dir)
+		rc = err_sys(err, f.num, "Cannot run %s in %s", argv[0], o->dir);
+	else if (f.num == ENOENT)
+		rc = err_add(err, -ENOENT, "There is no program %s in PATH; install it, or add its folder to PATH.", argv[0]);
+	else if (f.num)
+		rc = err_sys(err, f.num, "Cannot run %s", argv[0]);
+	else if (full)
+		rc = err_add(err, -EFBIG, "%s printed more than 64 MiB and was stopped.", argv[0]);
+	else if (stopped)
+		rc = err_add(err, -ECANCELED, "Stopped.");
+	else
+		rc = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+close:
+	close_pair(start);
+	close_pair(log);
+	close_pair(out);
+	return rc;
+}
 
-	fds[0] = (struct pollfd){ .fd = o->out ? out[0] : -1, .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = log[0], .events = POLLIN };
-	while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-		if (poll(fds, 2, 100) < 0 && errno != EINTR)
-			break;
-		if (fds[0].fd >= 0 && fds[0].revents && !copy(fds[0].fd, o->out, NULL, &full))
-			fds[0].fd = -1;
-		if (fds[1].fd >= 0 && fds[1].revents && !copy(fds[1].fd, NULL, o->log, &full))
-			fds[1].fd = -1;
-		if (!stopped && ((o->stop && o->stop(o->ctx)) || full)) {
-			kill(-pid, SIGKILL);
-			stopped = true;
-		}
-	}
-	/* The pipes may close before the program ends. */
-	while (waitpid(pid, &status, o->stop ? WNOHANG : 0) == 0) {
-		if (!stopped && o->stop(o->ctx)) {
-			kill(-pid, SIGKILL);
-			stopped = true;
-		}
-		usleep(20000);
-	}
-	kill(-pid, SIGKILL);
-	if (o->out)
-		close(out[0]);
-	close(log[0]);
-	if (e)
-		return err_sys(err, e, "Cannot run %s", argv[0]);
-	if (full)
-		return err_add(err, -EFBIG, "%s printed more than 64 MiB.", argv[0]);
-	if (stopped)
-		return err_add(err, -ECANCELED, "Stopped.");
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+static bool runnable(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
 bool proc_have(const char *name)
@@ -134,11 +199,11 @@ bool proc_have(const char *name)
 	char full[4096];
 
 	if (strchr(name, '/'))
-		return access(name, X_OK) == 0;
+		return runnable(name);
 	for (p = path ? path : "/usr/sbin:/usr/bin:/sbin:/bin"; *p; p = *end ? end + 1 : end) {
 		end = strchrnul(p, ':');
 		if (snprintf(full, sizeof(full), "%.*s/%s", (int)(end - p), p, name) < (int)sizeof(full) &&
-		    access(full, X_OK) == 0)
+		    runnable(full))
 			return true;
 	}
 	return false;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unictype.h>
 #include <unistr.h>
 #include <uniwidth.h>
 
@@ -28,29 +29,12 @@ static size_t cell_width(ucs4_t c)
 	return w > 0 ? (size_t)w : 0;
 }
 
-struct range { uint32_t first, last; };
-
-static bool in_ranges(ucs4_t c, const struct range *r, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (c >= r[i].first && c <= r[i].last)
-			return true;
-	return false;
-}
-
-/* Marks that reorder, hide or join what stands beside them on a line. */
+/* Controls, and marks that reorder, hide or join what stands beside them on a line. */
 static bool unsafe(ucs4_t c)
 {
-	static const struct range marks[] = {
-		{ 0x00, 0x1f }, { 0x7f, 0x9f }, { 0xad, 0xad }, { 0x061c, 0x061c },
-		{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f },
-		{ 0xfe00, 0xfe0f }, { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb },
-		{ 0xe0000, 0xe0fff },
-	};
-
-	return in_ranges(c, marks, sizeof(marks) / sizeof(marks[0]));
+	return uc_is_general_category_withtable(c, UC_CATEGORY_MASK_Cc | UC_CATEGORY_MASK_Cf |
+						UC_CATEGORY_MASK_Zl | UC_CATEGORY_MASK_Zp) ||
+	       uc_is_property_default_ignorable_code_point(c);
 }
 
 void text_escape(struct buf *out, const char *s, size_t len, bool ascii)
@@ -91,8 +75,10 @@ void text_fit(struct buf *out, const char *s, size_t cells, bool pad)
 {
 	size_t len = strlen(s), width = text_width(s), used = 0;
 	bool cut = width > cells;
-	size_t room = cut && cells ? cells - 1 : cells;
+	size_t room = cut ? cells - 1 : cells;
 
+	if (!cells)
+		return;
 	while (len) {
 		ucs4_t cp = 0;
 		size_t n = decode(s, len, &cp);
@@ -106,7 +92,7 @@ void text_fit(struct buf *out, const char *s, size_t cells, bool pad)
 		s += n;
 		len -= n;
 	}
-	if (cut && cells) {
+	if (cut) {
 		buf_putc(out, '~');
 		used++;
 	}
@@ -116,21 +102,26 @@ void text_fit(struct buf *out, const char *s, size_t cells, bool pad)
 
 void text_ns(struct buf *out, double ns, int digits, bool sign)
 {
-	static const struct { double size; const char *name; } units[] = {
-		{ 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" },
+	static const struct { int exponent; double size; const char *name; } units[] = {
+		{ 9, 1e9, "s" }, { 6, 1e6, "ms" }, { 3, 1e3, "us" }, { 0, 1, "ns" },
 	};
-	double mag = fabs(ns);
+	char rounded[64];
+	int exponent, decimals;
 	size_t u = 0;
-	int whole, decimals;
 
-	while (u < 3 && mag < units[u].size)
+	if (!isfinite(ns)) {
+		buf_puts(out, "n/a");
+		return;
+	}
+	/* Rounded first: 999.96 ns in four digits is 1.000 us, not 1000.0 ns. */
+	snprintf(rounded, sizeof(rounded), "%.*e", digits > 1 ? digits - 1 : 0, ns);
+	exponent = atoi(strchr(rounded, 'e') + 1);
+	while (u < 3 && exponent < units[u].exponent)
 		u++;
-	mag /= units[u].size;
-	whole = mag >= 1 ? (int)floor(log10(mag)) + 1 : 1;
-	decimals = digits > whole ? digits - whole : 0;
-	if (mag == 0)
-		decimals = 0;
-	buf_printf(out, "%s%.*f %s", ns < 0 ? "-" : sign ? "+" : "", decimals, mag, units[u].name);
+	decimals = ns == 0 ? 0 : digits - 1 - (exponent - units[u].exponent);
+	decimals = decimals < 0 ? 0 : decimals > 12 ? 12 : decimals;
+	buf_printf(out, "%s%.*f %s", ns < 0 ? "-" : sign ? "+" : "", decimals, fabs(ns) / units[u].size,
+		   units[u].name);
 }
 
 void text_count(struct buf *out, double value, int decimals)
@@ -139,12 +130,19 @@ void text_count(struct buf *out, double value, int decimals)
 	int n = snprintf(digits, sizeof(digits), "%.*f", decimals, value);
 	const char *dot, *p = digits;
 
-	if (n < 0 || n >= (int)sizeof(digits) || !isfinite(value)) {
-		buf_puts(out, digits);
+	if (!isfinite(value)) {
+		buf_puts(out, "n/a");
 		return;
 	}
-	if (*p == '-')
-		buf_putc(out, *p++);
+	if (n < 0 || n >= (int)sizeof(digits)) {
+		buf_printf(out, "%g", value);
+		return;
+	}
+	if (*p == '-') {
+		p++;
+		if (p[strspn(p, "0.")])	/* what rounds to nothing has no sign */
+			buf_putc(out, '-');
+	}
 	dot = strchrnul(p, '.');
 	for (; p < dot; p++) {
 		buf_putc(out, *p);
@@ -159,11 +157,12 @@ void text_bytes(struct buf *out, double bytes)
 	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
 	size_t u = 0;
 
-	while (u < 4 && bytes >= 1000) {
+	/* 999.5 would be printed as 1000. */
+	while (u < 4 && bytes >= 999.5) {
 		bytes /= 1000;
 		u++;
 	}
-	buf_printf(out, "%.*f %s", u && bytes < 100 ? 1 : 0, bytes, units[u]);
+	buf_printf(out, "%.*f %s", u && bytes < 99.95 ? 1 : 0, bytes, units[u]);
 }
 
 bool text_to_u64(const char *s, uint64_t min, uint64_t max, uint64_t *value)
@@ -186,7 +185,8 @@ bool text_to_double(const char *s, double min, double max, double *value)
 	double v;
 	char *end;
 
-	if (!s || !*s)
+	/* strtod(3) also takes blanks, hexadecimal, "inf" and "nan". */
+	if (!s || !*s || s[strspn(s, "0123456789+-.eE")])
 		return false;
 	errno = 0;
 	v = strtod(s, &end);

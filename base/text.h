@@ -31,6 +31,7 @@ void text_fit(struct buf *out, const char *s, size_t cells, bool pad);
 /*
  * Nanoseconds in the unit that reads best: "0 ns", "812 ns", "10.52 us", "3.1 ms", "51.83 s".
  * `digits` significant digits. Negative values carry "-", `sign` forces "+".
+ * What is not finite reads "n/a" here and in text_count().
  */
 void text_ns(struct buf *out, double ns, int digits, bool sign);
 /* A count with thousands separated: "1,168"; fractions to `decimals`. */

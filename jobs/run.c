@@ -231,6 +231,54 @@ static int step_prepare(struct job *j)
 	return rc;
 }
 
+/* Busy and total time of all CPUs, in ticks, from the first line of /proc/stat (proc(5)). */
+static bool cpu_ticks(const char *stat, double *busy, double *total)
+{
+	unsigned long long v[8] = { 0 };	/* user nice system idle iowait irq softirq steal */
+	size_t i;
+
+	if (sscanf(stat, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5],
+		   &v[6], &v[7]) < 5)
+		return false;
+	for (*total = 0, i = 0; i < 8; i++)
+		*total += (double)v[i];
+	*busy = *total - (double)v[3] - (double)v[4];
+	return true;
+}
+
+/*
+ * A machine that has just booted works on for some seconds: waits until half a
+ * second passes with at most 3 % of it busy. One that never comes to rest is
+ * measured all the same, and said to be busy.
+ */
+static int step_settle(struct job *j)
+{
+	static const char command[] = "head -n1 /proc/stat; sleep 0.5; head -n1 /proc/stat";
+	double busy[2], total[2], share = 0;
+	struct buf out = BUF_INIT;
+	int rc = 0, tries;
+
+	for (tries = 0; !rc && tries < 30; tries++) {
+		const char *second;
+
+		if (stopped(j))
+			rc = err_add(j->err, -ECANCELED, "Stopped.");
+		buf_clear(&out);
+		rc = rc ? rc : shell(j, command, &out);
+		second = rc ? NULL : strchr(buf_str(&out), '\n');
+		if (!second || !cpu_ticks(buf_str(&out), &busy[0], &total[0]) ||
+		    !cpu_ticks(second + 1, &busy[1], &total[1]) || total[1] <= total[0])
+			break;
+		share = (busy[1] - busy[0]) / (total[1] - total[0]);
+		if (share <= 0.03)
+			break;
+	}
+	if (!rc && share > 0.03)
+		j->exp.note = mem_printf("The target's CPUs were %.0f %% busy before the measurement began.", 100 * share);
+	buf_release(&out);
+	return rc;
+}
+
 static int step_load(struct job *j)
 {
 	struct buf ko = BUF_INIT;
@@ -476,6 +524,7 @@ static const struct step {
 	{ JOB_BOOT,  0.08, "starting the target", step_open },
 	{ JOB_STORE, 0.14, "opening the experiment", step_begin },
 	{ JOB_LOAD,  0.15, "preparing the workload", step_prepare },
+	{ JOB_LOAD,  0.15, "waiting until the target is at rest", step_settle },
 	{ JOB_CHECK, 0.16, "comparing the output of native, before and after", step_check },
 	{ JOB_BLOCK, 0.20, "measuring", step_blocks },
 	{ JOB_LOAD,  1.00, "unloading the module", step_unload },
@@ -491,8 +540,10 @@ static int finish(struct job *j, int rc)
 		return rc;
 	j->exp.finished = now();
 	j->exp.state = !rc ? EXP_COMPLETE : rc == -ECANCELED ? EXP_CANCELLED : EXP_FAILED;
-	if (rc && rc != -ECANCELED && j->err)
+	if (rc && rc != -ECANCELED && j->err) {
+		free(j->exp.note);
 		j->exp.note = mem_strdup(j->err->text);
+	}
 	rc2 = store_experiment_finish(j->store, &j->exp, rc ? NULL : j->err);
 	return rc ? rc : rc2;
 }

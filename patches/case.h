@@ -19,10 +19,12 @@ struct patch_case {
 	char *dir;			/* patches/NAME, NULL when parsed from text */
 	char *kmod_dir;			/* kmod/MODULE_FOLDER */
 	char *workload_source;		/* file in dir, compiled statically for the target */
-	char **workload_args; size_t n_workload_args;	/* "{ops}" is replaced by the operations of a block */
+	char **workload_args; size_t n_workload_args;	/* "{ops}" becomes the operations of a block */
 	unsigned ops_per_block;		/* default: a block of a few tenths of a second on the lab */
-	char **setup;	size_t n_setup;	/* commands (busybox sh -c) run once on the target before anything, e.g. traffic on lo */
-	char **check;	size_t n_check;	/* commands whose output must be byte-equal under native, before and after */
+	/* Commands for sh -c on the target: run once before anything; and those whose output must be
+	 * byte-equal under native, before and after. */
+	char **setup;	size_t n_setup;
+	char **check;	size_t n_check;
 };
 
 void case_release(struct patch_case *c);
@@ -33,7 +35,7 @@ int case_parse(const char *yaml, size_t len, const char *origin, struct patch_ca
 int case_names(char ***names, size_t *n, struct err *err);
 /* Text of the case file, as stored with an experiment. */
 int case_text(const char *name, struct buf *out, struct err *err);
-/* Renames for profiles: the two bodies stand under the patched function's name. Borrowed from c; free the array. */
+/* Renames for profiles: both bodies stand under the patched function. Borrowed from c; free the array. */
 struct alias *case_aliases(const struct patch_case *c, size_t *n);
 
 /* --- building --- */
@@ -44,9 +46,9 @@ struct case_build {
 };
 void case_build_release(struct case_build *b);
 /*
- * Builds module (against `kernel_build`, a headers folder) and workload in the cache, keyed by a digest of the
- * sources, the release and the compiler; a second call with nothing changed costs nothing. On failure the
- * sentence carries the compiler's first error. `kernel_build` NULL: workload only.
+ * Builds module (against `kernel_build`, a headers folder) and workload in the cache, keyed by a digest of
+ * the sources, the release and the compiler; a second call with nothing changed costs nothing. On failure
+ * the sentence carries the compiler's first error. `kernel_build` NULL: workload only.
  */
 int case_build(const struct patch_case *c, const char *release, const char *kernel_build,
 	       bool (*stop)(void *ctx), void *ctx, struct case_build *b, struct err *err);

@@ -60,8 +60,27 @@ static bool sided(const struct used *u, enum side s)
 	return u->variant == (s == BEFORE ? VARIANT_BEFORE : VARIANT_AFTER);
 }
 
+/* Whether the block's times count: with blocks on both sides that ran without the profiler, only those do. */
+static bool clocked(const struct used *u, bool unsampled_only)
+{
+	return has_times(u) && !(unsampled_only && u->run->sampled);
+}
+
+static bool has_unsampled(const struct used *used, size_t n)
+{
+	bool seen[SIDES] = { false, false };
+	size_t i;
+	int s;
+
+	for (i = 0; i < n; i++)
+		for (s = 0; s < SIDES; s++)
+			seen[s] = seen[s] || (sided(&used[i], (enum side)s) && has_times(&used[i]) && !used[i].run->sampled);
+	return seen[BEFORE] && seen[AFTER];
+}
+
 static void add_metric(struct compare *c, const struct timed *t, const struct used *used, size_t n)
 {
+	bool unsampled_only = has_unsampled(used, n);
 	struct metric *m;
 	double fewest_ops = INFINITY;
 	bool measured = false;
@@ -69,7 +88,7 @@ static void add_metric(struct compare *c, const struct timed *t, const struct us
 	int v;
 
 	for (i = 0; i < n; i++)
-		measured = measured || (has_times(&used[i]) && field_of(used[i].run, t));
+		measured = measured || (clocked(&used[i], unsampled_only) && field_of(used[i].run, t));
 	if (!measured)
 		return;
 	m = &c->metrics[c->n_metrics++];
@@ -81,7 +100,7 @@ static void add_metric(struct compare *c, const struct timed *t, const struct us
 	for (i = 0; i < n; i++) {
 		const struct used *u = &used[i];
 
-		if (!has_times(u))
+		if (!clocked(u, unsampled_only))
 			continue;
 		m->values[u->variant][m->n_values[u->variant]++] = (double)field_of(u->run, t) / u->ops;
 		fewest_ops = fmin(fewest_ops, u->ops);

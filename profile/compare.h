@@ -14,7 +14,11 @@ struct compare_block {
 	const struct profile *profile;		/* borrowed; NULL when not sampled or not loaded */
 };
 
-/* One measured quantity per operation, over complete blocks that are no warm-up. */
+/*
+ * One measured quantity per operation, over complete blocks that are no warm-up.
+ * Sampling costs time: where both sides have blocks that ran without the
+ * profiler, times come from those alone, and profiles from the others.
+ */
 struct metric {
 	const char *name;			/* "wall time", "user time", "system time" (static) */
 	const char *unit;			/* "ns/op" (static) */

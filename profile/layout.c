@@ -103,16 +103,22 @@ struct gathered {
 	size_t frames;
 };
 
+/* The eighths of a value, as far as there is room. */
+static unsigned fit(const struct plan *p, double v, unsigned room)
+{
+	unsigned w = eighths(p, v);
+
+	return w < room ? w : room;
+}
+
 /* Puts what was gathered, if anything, in a cell at x; returns where the next one starts. */
 static unsigned put_gathered(struct plan *p, struct gathered *g, uint32_t parent, unsigned row, unsigned x,
 			     unsigned end)
 {
-	unsigned w;
+	unsigned w = fit(p, g->value, end - x);
 
 	if (!g->frames)
 		return x;
-	w = eighths(p, g->value);
-	w = w < end - x ? w : end - x;
 	vec_push(&p->cells, (struct cell){ NODE_NONE, parent, row, x, w, (unsigned)g->frames });
 	p->out->hidden += g->frames;
 	p->hidden_value += g->value;
@@ -136,15 +142,13 @@ static void place(struct plan *p, uint32_t node, uint32_t stop, unsigned row, un
 
 		if (!(v > 0))
 			continue;
-		w = eighths(p, v);
-		if (w >= CELL_EIGHTHS)
-			x = put_gathered(p, &g, parent, row, x, end);
-		w = w < end - x ? w : end - x;
+		w = fit(p, v, end - x - fit(p, g.value, end - x));
 		if (w < CELL_EIGHTHS) {
 			g.value += v;
 			g.frames += count_frames(p, node);
 			continue;
 		}
+		x = put_gathered(p, &g, parent, row, x, end);
 		vec_push(&p->cells, (struct cell){ node, parent, row, x, w, 0 });
 		x += w;
 	}

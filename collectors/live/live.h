@@ -40,6 +40,7 @@ struct live_map {		/* an executable mapping, PERF_RECORD_MMAP2 or /proc/PID/maps
 
 /* A module symbol resolves only while the module is loaded: the agent sends kallsyms
  * before the first block and again whenever the set of modules has changed. */
+/* Any of these may be NULL. A negative value cancels what is running. */
 struct live_sink {
 	void *ctx;
 	int (*kallsyms)(void *ctx, const char *text, size_t len);	/* the whole of /proc/kallsyms */
@@ -52,12 +53,14 @@ struct live_sink {
 	int (*stack)(void *ctx, uint32_t number, uint32_t pid, const uint64_t *ips, size_t n, size_t n_kernel,
 		     bool damaged, bool truncated);
 	int (*samples)(void *ctx, const struct live_sample *v, size_t n);
+	int (*vdso)(void *ctx, const void *elf, size_t len);	/* the image that maps of path "[vdso]" show, once */
 	int (*log)(void *ctx, const char *line);	/* a kernel log line at warning or worse, or a word of the agent */
 	int (*tick)(void *ctx, uint64_t elapsed_ns, uint64_t samples, uint64_t lost);	/* a few times a second in a block */
 	bool (*stop)(void *ctx);			/* asked often; true: cancel what is running */
 };
 
-/* A local agent: `program` as a child, through sudo when `sudo` (stdin of sudo stays the terminal). */
+/* A local agent: `program` as a child, through sudo when `sudo` (which asks for a password on /dev/tty; workloads
+ * run as the present user all the same). `sink` is copied. */
 int live_spawn(const char *program, bool sudo, const struct live_sink *sink, struct live **out, struct err *err);
 /* Over a descriptor that something else owns the far end of (the lab's port); takes `fd`. */
 int live_attach(int fd, const struct live_sink *sink, int timeout_ms, struct live **out, struct err *err);
@@ -86,6 +89,7 @@ struct live_block {
 	bool user_only;			/* no right to sample the kernel: exclude_kernel */
 	bool drain_after;		/* exact mode: rings are emptied after the block, not during it */
 	bool inherit_output;		/* the workload's stdout/stderr go to ours (kab record), else they are kept */
+	unsigned ring_kib;		/* of ring per CPU; 0: chosen by the agent */
 };
 
 struct live_metric { char name[48], unit[16]; double value; };

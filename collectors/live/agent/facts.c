@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * facts: what this machine is and can measure. Whatever is not there is left
+ * out; nothing here says whose machine it is.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "collectors/live/agent/ring.h"
+#include "collectors/live/agent/session.h"
+#include "collectors/live/agent/version.h"
+
+#define CPU_SYS "/sys/devices/system/cpu/"
+
+/* The first line of a file is the fact. */
+static const struct { const char *key, *path; } files[] = {
+	{ "cpu.online", CPU_SYS "online" },
+	{ "cpu.possible", CPU_SYS "possible" },
+	{ "cpu.governor", CPU_SYS "cpu0/cpufreq/scaling_governor" },
+	{ "cpu.smt", CPU_SYS "smt/control" },
+	{ "cpu.no_turbo", CPU_SYS "intel_pstate/no_turbo" },
+	{ "cpu.boost", CPU_SYS "cpufreq/boost" },
+	{ "clock.source", "/sys/devices/system/clocksource/clocksource0/current_clocksource" },
+	{ "perf.paranoid", "/proc/sys/kernel/perf_event_paranoid" },
+	{ "perf.max_stack", "/proc/sys/kernel/perf_event_max_stack" },
+	{ "perf.max_rate", "/proc/sys/kernel/perf_event_max_sample_rate" },
+	{ "kernel.kptr_restrict", "/proc/sys/kernel/kptr_restrict" },
+};
+
+/* A line "NAME : VALUE" of a file is the fact. */
+static const struct { const char *key, *path, *name; } fields[] = {
+	{ "cpu.model", "/proc/cpuinfo", "model name" },
+	{ "memory", "/proc/meminfo", "MemTotal" },
+};
+
+static const struct { const char *key, *path; } present[] = {
+	{ "kernel.modules", "/proc/modules" },
+	{ "kernel.livepatch", "/sys/kernel/livepatch" },
+};
+
+static void add(struct answer *a, const char *key, const char *value)
+{
+	vec_push(&a->facts, (struct answer_fact){ mem_strdup(key), mem_strdup(value) });
+}
+
+static void chomp(char *line)
+{
+	size_t n = strlen(line);
+
+	while (n && isspace((unsigned char)line[n - 1]))
+		line[--n] = '\0';
+}
+
+static void add_file(struct answer *a, const char *key, const char *path)
+{
+	char line[256];
+	FILE *f = fopen(path, "re");
+
+	if (f && fgets(line, sizeof(line), f)) {
+		chomp(line);
+		add(a, key, line);
+	}
+	if (f)
+		fclose(f);
+}
+
+/* Copies the value of the first line of that name; false when there is none. */
+static bool field(const char *path, const char *name, char *value, size_t size)
+{
+	char line[4096], *colon;
+	FILE *f = fopen(path, "re");
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		colon = strchr(line, ':');
+		if (!colon || strncmp(line, name, strlen(name)))
+			continue;
+		chomp(line);
+		snprintf(value, size, "%s", colon + 1 + strspn(colon + 1, " \t"));
+		found = true;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void add_virtual(struct answer *a)
+{
+	char flags[4096];
+
+	if (field("/proc/cpuinfo", "flags", flags, sizeof(flags)))
+		add(a, "machine.virtual", strstr(flags, " hypervisor") ? "yes" : "no");
+}
+
+static void add_mitigations(struct answer *a)
+{
+	struct buf line = BUF_INIT;
+
+	if (!buf_read_file(&line, "/proc/cmdline", 65536, NULL))
+		add(a, "cpu.mitigations", strstr(buf_str(&line), "mitigations=off") ? "off" : "on");
+	buf_release(&line);
+}
+
+static void add_perf(struct answer *a)
+{
+	struct err why = ERR_INIT;
+	bool kernel = ring_allowed(false, NULL) == 0, user = kernel || ring_allowed(true, &why) == 0;
+
+	add(a, "perf.event", ring_has_cycles() ? "cycles" : "cpu-clock");
+	add(a, "perf.rights", kernel ? "kernel" : user ? "user" : "none");
+	if (!user)
+		add(a, "perf.why_not", why.text);
+}
+
+int serve_facts(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err)
+{
+	struct utsname u;
+	char value[4096];
+	size_t i;
+
+	(void)s, (void)rq, (void)err;
+	uname(&u);
+	add(a, "kernel.release", u.release);
+	add(a, "kernel.version", u.version);
+	add(a, "machine.arch", u.machine);
+	add(a, "agent.version", AGENT_VERSION);
+	add(a, "agent.root", geteuid() ? "no" : "yes");
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (field(fields[i].path, fields[i].name, value, sizeof(value)))
+			add(a, fields[i].key, value);
+	}
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		add_file(a, files[i].key, files[i].path);
+	for (i = 0; i < sizeof(present) / sizeof(present[0]); i++)
+		add(a, present[i].key, access(present[i].path, F_OK) ? "no" : "yes");
+	add_virtual(a);
+	add_mitigations(a);
+	add_perf(a);
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ring: the kernel's perf rings of one task and its children, one per CPU.
+ *
+ * The only door to libperf, whose names change between kernel versions. Two
+ * events share a ring: the sampled one, and a dummy that carries comm, fork,
+ * exec and mmap records.
+ */
+#ifndef KAB_AGENT_RING_H
+#define KAB_AGENT_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+struct ring;
+
+struct ring_opts {
+	const char *event;	/* a name of ring_event_names(); NULL or "": cycles, cpu-clock where there is no PMU */
+	uint64_t freq_hz;	/* samples a second; 0: 4000 */
+	bool user_only;
+	pid_t pid;		/* that will exec: events count from there on, and follow its children */
+	size_t kib;		/* of ring per CPU, rounded up to a power of two; less when the kernel allows less */
+};
+
+int ring_open(const struct ring_opts *o, struct ring **out, struct err *err);
+void ring_close(struct ring *r);	/* NULL is fine */
+
+const char *ring_event(const struct ring *r);	/* the name of the sampled event; static */
+size_t ring_bytes(const struct ring *r);	/* of one CPU's ring */
+
+/* Hands over every record that is in the rings; `record` is 8-byte aligned and only good for the call.
+ * Returns the bytes taken from the fullest ring. */
+size_t ring_drain(struct ring *r, void (*take)(void *ctx, const void *record, size_t size), void *ctx);
+void ring_disable(struct ring *r);
+/* Records that the kernel dropped because a ring was full, by its own count per event. False: it does not tell. */
+bool ring_lost(struct ring *r, uint64_t *lost);
+
+/* Whether the PMU counts cycles here; opens an event on the caller for it. */
+bool ring_has_cycles(void);
+/* Why this user may not record, as a sentence; 0 when it may. */
+int ring_allowed(bool user_only, struct err *err);
+
+#endif

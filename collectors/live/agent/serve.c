@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * serve: requests about modules and files. A module's bytes are kept, because a
+ * livepatch that was disabled (native) comes back only by loading it again.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "collectors/live/agent/module.h"
+#include "collectors/live/agent/session.h"
+
+#define PAUSE_MS 20
+
+static bool pause_in_session(void *ctx)
+{
+	return session_wait(ctx, NULL, 0, PAUSE_MS) >= 0;
+}
+
+/* Adds what the kernel logged meanwhile: its errno alone seldom says why. */
+static int with_reasons(struct session *s, int rc, struct err *err)
+{
+	session_kernel_log(s);
+	if (rc < 0 && s->reasons.len)
+		err_add(err, rc, "The kernel said: %s.", buf_str(&s->reasons));
+	return rc;
+}
+
+static struct kept_module *find(struct session *s, const char *name, struct err *err)
+{
+	for (size_t i = 0; i < s->modules.n; i++) {
+		if (!strcmp(s->modules.v[i].name, name))
+			return &s->modules.v[i];
+	}
+	err_add(err, -ENOENT, "No module of the name \"%.60s\" was loaded by this agent.", name);
+	return NULL;
+}
+
+static int load(struct session *s, struct kept_module *m, struct err *err)
+{
+	const struct module_wait wait = { pause_in_session, s };
+	int rc;
+
+	if (module_loaded(m->name))
+		return err_add(err, -EEXIST, "A module named %s is loaded already, and not by this agent; unload it first "
+			       "(rmmod %s).", m->name, m->name);
+	if (!ledger_add(s->worker->ledger, m->name))
+		return err_add(err, -ENOSPC, "kab-agent holds %d modules already; unload one.", LEDGER_MODULES);
+	rc = module_load(m->name, m->ko.data, m->ko.len, &wait, err);
+	if (!module_loaded(m->name))
+		ledger_drop(s->worker->ledger, m->name);
+	m->livepatch = module_enabled(m->name);
+	return with_reasons(s, rc, err);
+}
+
+static int unload(struct session *s, const char *name, struct err *err)
+{
+	const struct module_wait wait = { pause_in_session, s };
+	int rc = module_remove(name, &wait, err);
+
+	if (!rc)
+		ledger_drop(s->worker->ledger, name);
+	return with_reasons(s, rc, err);
+}
+
+int serve_module_load(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err)
+{
+	const char *name = rq->module_load->name;
+	struct kept_module *m;
+	int rc;
+
+	(void)a;
+	if (!module_name_ok(name))
+		return err_add(err, -EINVAL, "\"%.60s\" cannot be the name of a kernel module.", name);
+	if (find(s, name, NULL))
+		return err_add(err, -EEXIST, "The module %s is loaded already; unload it first.", name);
+	m = vec_add(&s->modules);
+	strcpy(m->name, name);
+	m->ko = s->data;
+	s->data = (struct buf)BUF_INIT;
+	rc = load(s, m, err);
+	if (rc) {
+		buf_release(&m->ko);
+		s->modules.n--;
+	}
+	return rc;
+}
+
+int serve_module_unload(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err)
+{
+	struct kept_module *m = find(s, rq->module_unload->name, err);
+	int rc;
+
+	(void)a;
+	if (!m)
+		return -ENOENT;
+	rc = unload(s, m->name, err);
+	if (!rc) {
+		buf_release(&m->ko);
+		*m = s->modules.v[--s->modules.n];
+	}
+	return rc;
+}
+
+/* Native: a livepatch is disabled, anything else unloaded; both come back by a new load. */
+static int to_native(struct session *s, const struct kept_module *m, struct err *err)
+{
+	const struct module_wait wait = { pause_in_session, s };
+
+	if (!module_loaded(m->name))
+		return 0;
+	if (!m->livepatch)
+		return unload(s, m->name, err);
+	return with_reasons(s, module_disable(m->name, &wait, err), err);
+}
+
+static int to_variant(struct session *s, struct kept_module *m, const char *variant, struct err *err)
+{
+	int rc = 0;
+
+	/* Loaded and not enabled: a disabled livepatch, for native leaves no other module loaded. */
+	if (module_loaded(m->name) && !module_enabled(m->name) && m->livepatch)
+		rc = unload(s, m->name, err);
+	if (!rc && !module_loaded(m->name))
+		rc = load(s, m, err);
+	if (!rc)
+		rc = with_reasons(s, module_variant(m->name, variant, err), err);
+	return rc;
+}
+
+int serve_module_switch(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err)
+{
+	static const char *const names[] = { [KAB__VARIANT__BEFORE] = "before", [KAB__VARIANT__AFTER] = "after" };
+	const Kab__ModuleSwitch *sw = rq->module_switch;
+	struct kept_module *m = find(s, sw->name, err);
+
+	(void)a;
+	if (!m)
+		return -ENOENT;
+	switch (sw->variant) {
+	case KAB__VARIANT__NATIVE:
+		return to_native(s, m, err);
+	case KAB__VARIANT__BEFORE:
+	case KAB__VARIANT__AFTER:
+		return to_variant(s, m, names[sw->variant], err);
+	default:
+		return err_add(err, -EINVAL, "There is no variant number %d.", (int)sw->variant);
+	}
+}
+
+/* A private folder, once; in the ledger, so that it goes when the agent does. */
+static int folder(struct session *s, struct err *err)
+{
+	struct ledger *l = s->worker->ledger;
+	char *dir;
+	int rc = 0;
+
+	if (l->folder[0])
+		return 0;
+	if (!getenv("TMPDIR"))
+		mkdir("/tmp", 01777);		/* an initramfs may have none */
+	dir = fs_tmpdir("agent", err);
+	if (!dir)
+		return -EIO;
+	if (strlen(dir) >= sizeof(l->folder) || chmod(dir, 0755)) {
+		rc = err_add(err, -ENAMETOOLONG, "The folder %s cannot be used; set TMPDIR to a shorter path.", dir);
+		rmdir(dir);
+	} else {
+		strcpy(l->folder, dir);
+	}
+	free(dir);
+	return rc;
+}
+
+int serve_put(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err)
+{
+	const char *hint = strrchr(rq->put->hint, '/') ? strrchr(rq->put->hint, '/') + 1 : rq->put->hint;
+	int rc = folder(s, err);
+
+	if (rc)
+		return rc;
+	if (!hint[0] || hint[0] == '.' || strlen(hint) > 100)
+		hint = "file";
+	a->path = mem_printf("%s/%s", s->worker->ledger->folder, hint);
+	rc = fs_write(a->path, s->data.data, s->data.len, err);
+	if (!rc && chmod(a->path, 0755))
+		rc = err_sys(err, errno, "Cannot make %s executable", a->path);
+	buf_release(&s->data);
+	return rc;
+}

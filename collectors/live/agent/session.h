@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session: the agent's end of the stream, from Hello to its end.
+ *
+ * One request is served at a time. While one is, whoever serves it waits only
+ * in session_wait() or session_send(), which notice a Stop, the end of the
+ * stream, SIGTERM and the death of the supervisor; all of these make the
+ * server give up, and the session undo what it did.
+ */
+#ifndef KAB_AGENT_SESSION_H
+#define KAB_AGENT_SESSION_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/vec.h"
+#include "collectors/live/agent/kmsg.h"
+#include "collectors/live/agent/results.h"
+#include "collectors/live/agent/supervise.h"
+#include "collectors/live/agent/workload.h"
+#include "collectors/live/wire.h"
+
+/* A module that kab sent, kept so that it can be loaded again after it was disabled. */
+struct kept_module {
+	char name[MODULE_NAME];
+	struct buf ko;
+	bool livepatch;			/* as last loaded */
+};
+
+struct session {
+	int in, out_fd;			/* the stream; not blocking; the same descriptor for a port */
+	struct wire_in rd;
+	struct buf out;			/* frames not yet written */
+	struct worker *worker;		/* leash and ledger */
+	int signals;			/* signalfd: SIGTERM */
+	struct kmsg kmsg;
+	struct buf reasons;		/* what the kernel logged since the request began, the last of it */
+	const struct identity *user;
+	bool greeted;			/* kab's Hello came, of our version */
+	bool stop;			/* Stop came for the request in hand */
+	bool ended;			/* nobody listens any more */
+	struct buf data;		/* of Data messages, for the next ModuleLoad or Put */
+	VEC(struct kept_module) modules;
+	struct buf kernel_modules;	/* names and addresses of what was loaded when kallsyms went out; empty: never */
+	bool vdso_sent;
+	uint32_t next_stack;		/* first number of the next block */
+};
+
+/* What a request comes to, beside 0 or an error. Owned by the caller of the server. */
+struct answer_fact { char *key, *value; };
+struct answer {
+	struct buf output;
+	int exit_status;
+	char *path;
+	VEC(struct answer_fact) facts;	/* strings are the answer's */
+	bool has_result;
+	Kab__RunResult result;		/* points into the two below */
+	struct results results;
+	Kab__Metric metrics[RESULTS_METRICS], *metric_list[RESULTS_METRICS];
+};
+
+/* Serves until the stream ends. Returns the exit status of the worker. */
+int session_run(struct worker *w, int in, int out, const struct identity *user);
+
+/*
+ * Waits for `fds` (their revents are set) or `timeout_ms` (-1 for ever).
+ * -ECANCELED after a Stop, -EPIPE when the session is over; else the number
+ * of `fds` that are ready.
+ */
+int session_wait(struct session *s, struct pollfd *fds, size_t n, int timeout_ms);
+/* Writes all frames out. -EPIPE when the session is over; a Stop is only noted. */
+int session_send(struct session *s);
+/* Queues one line for the person at kab. */
+void session_log(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Forwards what the kernel logged at warning or worse, and remembers all of it as reasons. */
+void session_kernel_log(struct session *s);
+
+/* --- servers, one file a noun --- */
+
+int serve_facts(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);	/* facts.c */
+int serve_module_load(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err); /* serve.c */
+int serve_module_switch(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
+int serve_module_unload(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
+int serve_put(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
+int serve_capture(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err); /* block.c */
+int serve_run(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
+
+/* The kernel's symbols, when the set of modules is not the one they were sent for; and the vdso, once. */
+int send_symbols(struct session *s, struct err *err);	/* kallsyms.c */
+
+#endif
