@@ -205,6 +205,7 @@ static void every_write_fails(void **state)
 		faulty.hit = true;
 		for (long n = 0; faulty.hit; n++) {
 			struct outcome o = { 0 };
+			const char *words;
 
 			faulty.left = n;
 			faulty.hit = false;
@@ -216,7 +217,8 @@ static void every_write_fails(void **state)
 			assert_true(rc || o.n == 2);
 			if (rc) {	/* a sync that fails is an I/O error on a full disk too */
 				assert_true(rc == kinds[k].rc || rc == -EIO);
-				assert_non_null(strstr(f->err.text, rc == kinds[k].rc ? kinds[k].words : "look at the disk"));
+				words = rc == kinds[k].rc ? kinds[k].words : "look at the disk";
+				assert_non_null(strstr(f->err.text, words));
 				assert_non_null(strstr(f->err.text, "what was committed before stays"));
 			}
 			err_clear(&f->err);
@@ -224,7 +226,8 @@ static void every_write_fails(void **state)
 			remove_session(f);
 			assert_true(n < 2000);
 		}
-		print_message("%s: %d writes failed the scenario, %d did not\n", kinds[k].words, failed, swallowed);
+		print_message("%s: %d writes failed the scenario, %d did not\n", kinds[k].words, failed,
+			      swallowed);
 		assert_true(failed > 10 && swallowed > 0);
 	}
 }
@@ -300,7 +303,8 @@ static void write_for_ever(struct fixture *f, struct progress *pr)
 static void killed_while_read(void **state)
 {
 	struct fixture *f = *state;
-	struct progress *pr = mmap(NULL, sizeof(*pr), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct progress *pr =
+		mmap(NULL, sizeof(*pr), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct { double at; uint64_t given; } seen[1000];
 	uint64_t samples = 0, grown = 0, due = 0;
 	struct raw_count c = { 0 };
@@ -388,7 +392,8 @@ static void full_device(void **state)
 			int64_t symbol;
 
 			snprintf(name, sizeof(name), "f%d_%lld", i, (long long)stack);
-			rc = store_symbol(s, name, "a long name of a file to fill the device with", NULL, FRAME_USER, &symbol, &f->err);
+			rc = store_symbol(s, name, "a long name of a file to fill the device with", NULL,
+					  FRAME_USER, &symbol, &f->err);
 			if (!rc)
 				rc = store_stack_child(s, stack, symbol, &stack, &f->err);
 			if (!rc && i == 499)
@@ -400,7 +405,9 @@ static void full_device(void **state)
 			}
 		}
 	assert_int_equal(rc, -ENOSPC);
-	assert_non_null(strstr(f->err.text, "no room is left on its device; what was committed before stays; make room there"));
+	assert_non_null(
+		strstr(f->err.text,
+		       "no room is left on its device; what was committed before stays; make room there"));
 	err_clear(&f->err);
 	fails(f, -ENOSPC, "no room is left", store_metric_add(s, o.finished[0], "x", "", 1, &f->err));
 	fails(f, -ENOSPC, "no room is left", store_close(s, &f->err));
@@ -414,7 +421,8 @@ static void full_device(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(every_write_fails), TEST(killed_at_every_write), TEST(killed_while_read), TEST(full_device),
+		TEST(every_write_fails), TEST(killed_at_every_write), TEST(killed_while_read),
+		TEST(full_device),
 	};
 
 	return cmocka_run_group_tests_name("store-fault", tests, install_faulty, NULL);
