@@ -24,11 +24,6 @@ static size_t rows(const struct tui *t, const struct view *v)
 	return t->data.n_cases;
 }
 
-static enum style verdict_style(enum verdict v)
-{
-	return v == VERDICT_BETTER ? STYLE_LESS : v == VERDICT_WORSE ? STYLE_MORE : STYLE_DIM;
-}
-
 static enum style cell(const struct tui *t, const struct view *v, size_t row, size_t column, struct buf *out)
 {
 	const struct case_row *c = &t->data.cases[row];
@@ -37,7 +32,7 @@ static enum style cell(const struct tui *t, const struct view *v, size_t row, si
 
 	(void)v;
 	if (c->measured && (column == COL_RESULT || column == COL_INTERVAL || column == COL_VERDICT))
-		style = verdict_style(e->verdict);
+		style = tui_verdict_style(e->verdict);
 	switch (column) {
 	case COL_NAME:
 		tui_name(t, out, c->name);

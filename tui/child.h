@@ -32,7 +32,7 @@ struct child {
 };
 
 struct child *child_start(const char *const *argv, struct err *err);
-/* Reads what is there, calls `line` for each whole line of standard output, and notices the end. Never waits. */
+/* Reads what is there, calls `line` for each whole line of standard output, notices the end. Never waits. */
 void child_read(struct child *c, void (*line)(void *ctx, const char *line, size_t len), void *ctx);
 /* SIGINT at first; SIGTERM when it had been asked before. */
 void child_stop(struct child *c);

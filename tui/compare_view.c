@@ -39,7 +39,7 @@ static bool interval_valid(const struct figures *f, const struct flat_diff_row *
 	return r->has_interval && f->norm == NORM_OP && f->measure == PERIOD;
 }
 
-/* Blue and orange are kept for what the blocks support; without intervals for what is there on one side only. */
+/* Blue and orange are kept for what the blocks support; without intervals any difference has them. */
 static enum style change_style(const struct figures *f, const struct flat_diff_row *r)
 {
 	double diff = figures_diff(f, r->self);
@@ -122,8 +122,7 @@ static const struct column metric_columns[METRIC_COLUMNS] = {
 static enum style metric_cell(const struct metric *m, size_t column, struct buf *out)
 {
 	const struct estimate *e = &m->est;
-	enum style verdict = e->verdict == VERDICT_BETTER ? STYLE_LESS : e->verdict == VERDICT_WORSE ? STYLE_MORE :
-		STYLE_DIM;
+	enum style verdict = tui_verdict_style(e->verdict);
 
 	switch (column) {
 	case M_NAME:
@@ -185,8 +184,8 @@ static unsigned head(struct tui *t, struct view *v, struct area a)
 			pad = metric_columns[col].right && len < w ? w - len : 0;
 			if (!row)
 				screen_text(&t->screen, a.y, a.x + spans[col].x, w, tui_ink(t, style), "");
-			screen_words(&t->screen, a.y + used, a.x + spans[col].x + pad, w - pad, tui_ink(t, style),
-				     buf_str(&text));
+			screen_words(&t->screen, a.y + used, a.x + spans[col].x + pad, w - pad,
+				     tui_ink(t, style), buf_str(&text));
 		}
 	}
 	buf_release(&text);

@@ -238,7 +238,8 @@ void data_title(const struct data *d, struct buf *out)
 	const struct experiment *e = &d->ev.exp;
 
 	if (d->single) {
-		buf_printf(out, "%s  %s", d->id, d->run.label ? d->run.label : d->run.command ? d->run.command :
+		buf_printf(out, "%s  %s", d->id, d->run.label ? d->run.label :
+			   d->run.command ? d->run.command :
 			   d->run.variant != VARIANT_NONE ? variant_name(d->run.variant) : "profile");
 		return;
 	}
@@ -249,7 +250,8 @@ void data_title(const struct data *d, struct buf *out)
 		buf_printf(out, "  %s%s", e->target, e->exact ? " exact" : "");
 	if (e->kernel)
 		buf_printf(out, "  Linux %s", e->kernel);
-	buf_printf(out, "  %zu + %zu blocks", d->ev.cmp->blocks[VARIANT_BEFORE], d->ev.cmp->blocks[VARIANT_AFTER]);
+	buf_printf(out, "  %zu + %zu blocks", d->ev.cmp->blocks[VARIANT_BEFORE],
+		   d->ev.cmp->blocks[VARIANT_AFTER]);
 	if (e->state != EXP_COMPLETE)
 		buf_printf(out, "  %s", exp_state_name(e->state));
 }

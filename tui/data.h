@@ -43,7 +43,7 @@ struct data {
 	struct evidence ev;
 	bool has_evidence;
 	struct run run;			/* of a single profile */
-	struct diff *diff;		/* NULL without samples; borrowed from ev.cmp, or our own when single */
+	struct diff *diff;		/* NULL without samples; borrowed from ev.cmp, or ours when single */
 	struct flat_diff_row *flat; size_t n_flat;	/* the same ownership */
 	bool single;
 	unsigned serial;		/* steps with every load */

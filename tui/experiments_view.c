@@ -116,7 +116,8 @@ static void put_time(double unix_time, struct buf *out)
 		buf_puts(out, text);
 }
 
-static enum style experiment_cell(const struct tui *t, const struct exp_row *e, size_t column, struct buf *out)
+static enum style experiment_cell(const struct tui *t, const struct exp_row *e, size_t column,
+				  struct buf *out)
 {
 	double samples = 0, lost = 0;
 	size_t i;
@@ -140,8 +141,7 @@ static enum style experiment_cell(const struct tui *t, const struct exp_row *e, 
 		if (!e->result.before.n || !e->result.after.n || !isfinite(e->result.rel))
 			return STYLE_TEXT;
 		buf_printf(out, "%+.2f %%", 100 * e->result.rel);
-		return e->result.verdict == VERDICT_BETTER ? STYLE_LESS :
-			e->result.verdict == VERDICT_WORSE ? STYLE_MORE : STYLE_DIM;
+		return tui_verdict_style(e->result.verdict);
 	case COL_OPS:
 		buf_printf(out, "%zu + %zu", e->done[VARIANT_BEFORE], e->done[VARIANT_AFTER]);
 		return STYLE_DIM;
@@ -204,8 +204,7 @@ static enum style run_cell(const struct tui *t, const struct run *r, size_t colu
 			buf_printf(out, "block %u, %s", r->ordinal + 1, variant_name(r->variant));
 		else
 			tui_name(t, out, r->label ? r->label : r->command ? r->command : "");
-		return r->kind != RUN_BLOCK ? style : r->variant == VARIANT_BEFORE || r->variant == VARIANT_AFTER ?
-			style : STYLE_DIM;
+		return r->kind == RUN_BLOCK && r->variant == VARIANT_NATIVE ? STYLE_DIM : style;
 	}
 }
 
@@ -288,6 +287,6 @@ const struct view_ops experiments_ops = {
 	.columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .grep = COL_WHAT,
 	.rows = rows, .cell = cell, .refresh = refresh, .close = close_view, .request = request,
 	.selected = selected, .info = info,
-	.empty = "This session holds nothing yet: r on a case in view 1 measures it, `kab record -- COMMAND` profiles a "
-		 "command.",
+	.empty = "This session holds nothing yet: r on a case in view 1 measures it, `kab record -- COMMAND` "
+		 "profiles a command.",
 };

@@ -76,7 +76,8 @@ void figures_put(const struct figures *f, double value, bool sign, struct buf *o
 	text_count(out, shown, f->decimals);
 }
 
-void figures_put_side(const struct figures *f, const double raw[SIDES][MEASURES], enum side s, struct buf *out)
+void figures_put_side(const struct figures *f, const double raw[SIDES][MEASURES], enum side s,
+		      struct buf *out)
 {
 	if (raw[s][f->measure] == 0)
 		buf_putc(out, '-');

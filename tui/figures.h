@@ -19,12 +19,14 @@ struct figures {
 	char formula[160];		/* norm_formula(): what was divided by what */
 };
 
-void figures_init(struct figures *f, const struct diff *d, enum norm n, enum measure m, const char *operation);
+void figures_init(struct figures *f, const struct diff *d, enum norm n, enum measure m,
+		  const char *operation);
 /* Of raw values per side and measure, as in diff_node and flat_diff_row. */
 double figures_side(const struct figures *f, const double raw[SIDES][MEASURES], enum side s);
 double figures_diff(const struct figures *f, const double raw[SIDES][MEASURES]);
 /* The value of one side; "-" where it has none. */
-void figures_put_side(const struct figures *f, const double raw[SIDES][MEASURES], enum side s, struct buf *out);
+void figures_put_side(const struct figures *f, const double raw[SIDES][MEASURES], enum side s,
+		      struct buf *out);
 /* A value in the norm's own unit, as shown; `sign` forces "+". */
 void figures_put(const struct figures *f, double value, bool sign, struct buf *out);
 /* after / before - 1; NaN when before is 0. */

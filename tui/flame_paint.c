@@ -5,7 +5,8 @@
 #define E CELL_EIGHTHS
 
 /* A frame's first column: its left edge. */
-static void left_edge(struct flame_pen *p, unsigned y, unsigned x, unsigned eighth, bool neighbour, struct ink ink)
+static void left_edge(struct flame_pen *p, unsigned y, unsigned x, unsigned eighth, bool neighbour,
+		      struct ink ink)
 {
 	short left = neighbour ? p->colour : INK_DEFAULT;
 
@@ -27,14 +28,16 @@ static void paint_fine(struct flame_pen *p, const struct cell *c, unsigned y, bo
 		return;
 	left_edge(p, y, x0 + first, c->x % E, neighbour, ink);
 	if (last > first + 1)
-		screen_text(p->screen, y, x0 + first + 1, last - first - 1, ink, last > first + 2 ? label : "");
+		screen_text(p->screen, y, x0 + first + 1, last - first - 1, ink,
+			    last > first + 2 ? label : "");
 	if (end % E)
 		screen_part(p->screen, y, x0 + last, end % E, ink.bg, INK_DEFAULT);
 	p->end = end;
 	p->colour = ink.bg;
 }
 
-static void paint_rounded(struct flame_pen *p, const struct cell *c, unsigned y, struct ink ink, const char *label)
+static void paint_rounded(struct flame_pen *p, const struct cell *c, unsigned y, struct ink ink,
+			  const char *label)
 {
 	unsigned x = (c->x + E / 2) / E, end = (c->x + c->w + E / 2) / E;
 
@@ -44,12 +47,13 @@ static void paint_rounded(struct flame_pen *p, const struct cell *c, unsigned y,
 	screen_words(p->screen, y, p->area.x + x, 1, ink, "|");
 	if (end - x > 2)
 		screen_words(p->screen, y, p->area.x + x + 1, end - x - 1, ink, label);
-	/* Without colours the end of a frame shows by the bar behind it; the next frame may paint its own there. */
+	/* Without colours a frame ends at the bar behind it; the next frame may paint its own there. */
 	if (!p->screen->colours && end < p->area.cols)
-		screen_words(p->screen, y, p->area.x + end, 1, (struct ink){ INK_DEFAULT, INK_DEFAULT, 0 }, "|");
+		screen_words(p->screen, y, p->area.x + end, 1, palette_style(STYLE_TEXT, 0), "|");
 }
 
-void flame_paint(struct flame_pen *p, const struct cell *c, unsigned row, struct ink ink, const char *label)
+void flame_paint(struct flame_pen *p, const struct cell *c, unsigned row, struct ink ink,
+		 const char *label)
 {
 	bool same_row = p->used && p->row == row;
 

@@ -20,6 +20,7 @@ struct flame_pen {
 };
 
 /* Cells are painted in the layout's order; `row` counts from the area's top. */
-void flame_paint(struct flame_pen *pen, const struct cell *c, unsigned row, struct ink ink, const char *label);
+void flame_paint(struct flame_pen *pen, const struct cell *c, unsigned row, struct ink ink,
+		 const char *label);
 
 #endif

@@ -49,7 +49,7 @@ static void settle_zoom(struct tui *t)
 		t->zoom.n--;
 }
 
-/* Where nobody chose a frame yet: the end of the stem that nearly all samples share, so that what branches is in sight. */
+/* Where nobody chose a frame yet: the end of the stem that nearly all samples share; there it branches. */
 static uint32_t stem(const struct tui *t, enum measure m)
 {
 	const struct diff_node *nodes = t->data.diff->nodes;
@@ -113,14 +113,14 @@ static void make_layouts(struct tui *t, struct state *s, unsigned width)
 
 /* --- painting --- */
 
-static void draw_graph_title(struct tui *t, const struct state *s, enum side side, unsigned y, const struct area *a,
-			     unsigned shown)
+static void draw_graph_title(struct tui *t, const struct state *s, enum side side, unsigned y,
+			     const struct area *a, unsigned shown)
 {
 	const struct diff_node *zoom = &t->data.diff->nodes[s->zoom];
 	const struct layout *l = &s->layout[side];
 	const char *name = t->data.single ? "profile" : t->data.ev.title[side];
 	struct buf text = BUF_INIT;
-	unsigned x, w;
+	unsigned x, w, last;
 
 	tui_name(t, &text, name);
 	x = a->x + screen_words(&t->screen, y, a->x, a->cols, tui_ink(t, STYLE_TITLE), buf_str(&text));
@@ -130,9 +130,9 @@ static void draw_graph_title(struct tui *t, const struct state *s, enum side sid
 	buf_printf(&text, " %s, ", s->figures.unit);
 	text_count(&text, zoom->total[side][COUNT], 0);
 	buf_puts(&text, " samples");
+	last = s->scroll + shown < l->rows ? s->scroll + shown : l->rows;
 	if (shown < l->rows)
-		buf_printf(&text, ", rows %u-%u of %u", s->scroll + 1, s->scroll + shown < l->rows ? s->scroll + shown :
-			   l->rows, l->rows);
+		buf_printf(&text, ", rows %u-%u of %u", s->scroll + 1, last, l->rows);
 	w = x < a->x + a->cols ? a->x + a->cols - x : 0;
 	x += screen_words(&t->screen, y, x, w, tui_ink(t, STYLE_TEXT), buf_str(&text));
 	buf_clear(&text);
@@ -141,7 +141,8 @@ static void draw_graph_title(struct tui *t, const struct state *s, enum side sid
 		buf_printf(&text, " frames, %.1f %%, narrower than a cell", l->hidden_share);
 		w = (unsigned)text_width(buf_str(&text));
 		if (x + w + 2 <= a->x + a->cols)
-			screen_words(&t->screen, y, a->x + a->cols - w, w, tui_ink(t, STYLE_DIM), buf_str(&text));
+			screen_words(&t->screen, y, a->x + a->cols - w, w, tui_ink(t, STYLE_DIM),
+				     buf_str(&text));
 	}
 	buf_release(&text);
 }
@@ -150,7 +151,8 @@ static struct ink frame_ink(const struct tui *t, const struct state *s, uint32_t
 {
 	const struct symbol *sym = diff_symbol(t->data.diff, node);
 	const struct diff_node *n = &t->data.diff->nodes[node];
-	double before = figures_side(&s->figures, n->total, BEFORE), after = figures_side(&s->figures, n->total, AFTER);
+	double before = figures_side(&s->figures, n->total, BEFORE);
+	double after = figures_side(&s->figures, n->total, AFTER);
 	double larger = fmax(before, after);
 
 	if (t->option[OPTION_TINT] && !t->data.single)
@@ -168,6 +170,15 @@ static void put_label(const struct tui *t, uint32_t node, struct buf *out)
 	tui_symbol(t, out, diff_symbol(d, node));
 }
 
+static enum flame_mark frame_mark(const struct tui *t, uint32_t node)
+{
+	if (node == t->node)
+		return MARK_SELECTED;
+	if (!t->search[0])
+		return MARK_NONE;
+	return tui_matches(t, diff_symbol(t->data.diff, node)->name) ? MARK_FOUND : MARK_OTHER;
+}
+
 static void draw_graph(struct tui *t, struct state *s, enum side side, struct area a)
 {
 	const struct layout *l = &s->layout[side];
@@ -177,7 +188,6 @@ static void draw_graph(struct tui *t, struct state *s, enum side side, struct ar
 
 	for (i = 0; i < l->n; i++) {
 		const struct cell *c = &l->cells[i];
-		enum flame_mark mark = MARK_NONE;
 		struct ink ink;
 
 		if (c->row < s->scroll || c->row >= s->scroll + a.rows)
@@ -187,14 +197,11 @@ static void draw_graph(struct tui *t, struct state *s, enum side side, struct ar
 			buf_printf(&label, "%u more", c->hidden);
 			ink = palette_rest(t->screen.colours);
 		} else {
-			bool found = tui_matches(t, diff_symbol(t->data.diff, c->node)->name);
-
 			put_label(t, c->node, &label);
-			ink = frame_ink(t, s, c->node);
-			mark = c->node == t->node ? MARK_SELECTED : !t->search[0] ? MARK_NONE : found ? MARK_FOUND :
-				MARK_OTHER;
+			ink = palette_marked(frame_ink(t, s, c->node), frame_mark(t, c->node),
+					     t->screen.colours);
 		}
-		flame_paint(&pen, c, c->row - s->scroll, palette_marked(ink, mark, t->screen.colours), buf_str(&label));
+		flame_paint(&pen, c, c->row - s->scroll, ink, buf_str(&label));
 	}
 	buf_release(&label);
 }
@@ -282,7 +289,8 @@ static void draw(struct tui *t, struct view *v, struct area a)
 
 	make_layouts(t, s, a.cols);
 	each = (a.rows - info) / sides - title;
-	need = s->layout[BEFORE].rows > s->layout[AFTER].rows ? s->layout[BEFORE].rows : s->layout[AFTER].rows;
+	need = s->layout[BEFORE].rows;
+	need = need > s->layout[AFTER].rows ? need : s->layout[AFTER].rows;
 	each = need && need < each ? need : each;
 	settle_scroll(t, s, each ? each : 1, need);
 	s->graph[AFTER].rows = 0;
@@ -299,7 +307,7 @@ static void draw(struct tui *t, struct view *v, struct area a)
 
 /* --- moving --- */
 
-/* The next frame at the depth of the selected one that is drawn somewhere. Depth first is the order of the array. */
+/* The next frame at the selected one's depth that is drawn somewhere. The array is in depth-first order. */
 static uint32_t beside(const struct tui *t, const struct state *s, int step)
 {
 	const struct diff *d = t->data.diff;
@@ -403,7 +411,8 @@ static unsigned click(struct tui *t, struct view *v, unsigned y, unsigned x)
 
 		if (!s->seen || y < g->y || y >= g->y + g->rows || x < g->x)
 			continue;
-		c = layout_at(&s->layout[side], y - g->y + s->scroll, (x - g->x) * CELL_EIGHTHS + CELL_EIGHTHS / 2);
+		c = layout_at(&s->layout[side], y - g->y + s->scroll,
+			      (x - g->x) * CELL_EIGHTHS + CELL_EIGHTHS / 2);
 		if (!c || c->node == NODE_NONE)
 			return REACT_NONE;
 		/* A second click on the same frame zooms. */
@@ -417,6 +426,6 @@ static unsigned click(struct tui *t, struct view *v, unsigned y, unsigned x)
 }
 
 const struct view_ops flame_ops = {
-	.draw = draw, .find = find, .click = click, .refresh = refresh, .close = close_view, .request = request,
-	.info = info,
+	.draw = draw, .find = find, .click = click, .refresh = refresh, .close = close_view,
+	.request = request, .info = info,
 };

@@ -89,8 +89,8 @@ static enum style cell(const struct tui *t, const struct view *v, size_t i, size
 }
 
 const struct view_ops flat_ops = {
-	.columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .shown = shown, .grep = COL_NAME,
-	.rows = flat_rows_count, .cell = cell, .refresh = refresh, .close = flat_rows_close,
+	.columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .grep = COL_NAME,
+	.shown = shown, .rows = flat_rows_count, .cell = cell, .refresh = refresh, .close = flat_rows_close,
 	.request = flat_rows_request, .selected = flat_rows_selected,
 	.empty = "There are no samples.",
 };

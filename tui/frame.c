@@ -51,7 +51,8 @@ static void draw_bar(struct tui *t)
 		if (!here && !names && !numbers)
 			continue;
 		snprintf(tab, sizeof(tab), here || names ? " %u %s " : " %u ", i + 1, view_rows[i].name);
-		x += screen_words(s, 0, x, s->cols > x ? s->cols - x : 0, tui_ink(t, here ? STYLE_BAR_ON : STYLE_BAR), tab);
+		x += screen_words(s, 0, x, s->cols > x ? s->cols - x : 0,
+				  tui_ink(t, here ? STYLE_BAR_ON : STYLE_BAR), tab);
 	}
 	draw_session(t, x);
 }
@@ -70,7 +71,8 @@ static void draw_title(struct tui *t, unsigned y)
 		tui_name(t, &text, buf_str(&raw));
 		screen_words(&t->screen, y, 1, t->screen.cols - 1, tui_ink(t, STYLE_TITLE), buf_str(&text));
 	} else {
-		screen_words(&t->screen, y, 1, t->screen.cols - 1, tui_ink(t, STYLE_DIM), view_rows[t->current].what);
+		screen_words(&t->screen, y, 1, t->screen.cols - 1, tui_ink(t, STYLE_DIM),
+			     view_rows[t->current].what);
 	}
 	buf_release(&raw);
 	buf_release(&text);
@@ -243,19 +245,22 @@ static unsigned draw_status(struct tui *t, const struct view *v, unsigned bottom
 
 /* --- all --- */
 
+/* Why the view in hand has nothing to show. */
+static const char *lacks(const struct tui *t)
+{
+	if (!t->data.id[0])
+		return "Nothing to show yet: measure a case with r in view 1, or open an experiment in "
+		       "view 2.";
+	if (view_rows[t->current].needs == NEEDS_EVIDENCE)
+		return "One profile has nothing to be compared with: open an experiment in view 2.";
+	return "There are no samples of complete blocks here.";
+}
+
 static void draw_view(struct tui *t, struct view *v, struct area a)
 {
-	const char *why = NULL;
-
 	v->body = a;
 	if (!tui_needs_met(t, view_rows[t->current].needs))
-		why = !t->data.id[0] ? "Nothing to show yet: measure a case with r in view 1, or open an experiment in "
-				       "view 2." :
-			view_rows[t->current].needs == NEEDS_EVIDENCE ? "One profile has nothing to be compared with: open "
-				       "an experiment in view 2." :
-			"There are no samples of complete blocks here.";
-	if (why)
-		frame_hint(t, a, why);
+		frame_hint(t, a, lacks(t));
 	else if (v->ops->draw)
 		v->ops->draw(t, v, a);
 	else

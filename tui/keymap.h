@@ -47,7 +47,7 @@ struct request_row {
 extern const struct view_row view_rows[VIEW_COUNT];
 extern const struct request_row request_rows[REQ_COUNT];
 
-/* The code of a key's name, as in requests.def; K_NONE when there is no such name. `*len`: bytes of the name. */
+/* The code of a key's name, as in requests.def; K_NONE when unknown. `*len`: bytes of the name. */
 int key_parse(const char *name, size_t *len);
 bool request_has_key(enum request r, int key);
 /* The request that `key` stands for in this view, REQ_NONE when for none. */

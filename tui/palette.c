@@ -24,9 +24,9 @@ static const struct style_row styles[STYLES] = {
 	[STYLE_LESS]	= { { 33, D, 0 },		{ 6, D, 0 },		{ D, D, 0 } },
 	[STYLE_MORE]	= { { 172, D, 0 },		{ 3, D, 0 },		{ D, D, 0 } },
 	[STYLE_KEY]	= { { D, D, INK_BOLD },		{ D, D, INK_BOLD },	{ D, D, INK_BOLD } },
-	[STYLE_MATCH]	= { { 16, 220, 0 },		{ 0, 3, 0 },		{ D, D, INK_BOLD | INK_UNDERLINE } },
+	[STYLE_MATCH]	= { { 16, 220, 0 },	{ 0, 3, 0 },	{ D, D, INK_BOLD | INK_UNDERLINE } },
 	[STYLE_WARN]	= { { 172, D, 0 },		{ 3, D, 0 },		{ D, D, INK_BOLD } },
-	[STYLE_ERROR]	= { { 231, 130, INK_BOLD },	{ 0, 3, 0 },		{ D, D, INK_BOLD | INK_REVERSE } },
+	[STYLE_ERROR]	= { { 231, 130, INK_BOLD }, { 0, 3, 0 },	{ D, D, INK_BOLD | INK_REVERSE } },
 };
 
 struct ink palette_style(enum style s, int colours)
@@ -75,12 +75,13 @@ struct ink palette_marked(struct ink ink, enum flame_mark mark, int colours)
 {
 	switch (mark) {
 	case MARK_SELECTED:
-		return colours >= 256 ? (struct ink){ 231, 25, INK_BOLD } : colours >= 8 ? (struct ink){ 7, 4, INK_BOLD } :
-			(struct ink){ D, D, INK_REVERSE };
+		return colours >= 256 ? (struct ink){ 231, 25, INK_BOLD } :
+			colours >= 8 ? (struct ink){ 7, 4, INK_BOLD } : (struct ink){ D, D, INK_REVERSE };
 	case MARK_FOUND:
 		return palette_style(STYLE_MATCH, colours);
 	case MARK_OTHER:
-		return colours >= 256 ? (struct ink){ 248, 238, 0 } : colours >= 8 ? (struct ink){ 0, 7, 0 } : ink;
+		return colours >= 256 ? (struct ink){ 248, 238, 0 } :
+			colours >= 8 ? (struct ink){ 0, 7, 0 } : ink;
 	default:
 		return ink;
 	}

@@ -126,11 +126,12 @@ static unsigned ended(struct tui *t)
 	} else if (t->child->status == 0) {
 		tui_say(t, STYLE_WARN, "%s ended without an experiment. %s", s->case_name, why);
 	} else if (t->child->asked) {
-		tui_say(t, STYLE_WARN, "Cancelled.%s%s", s->last.experiment ? " What was measured stays in " : "",
+		tui_say(t, STYLE_WARN, "Cancelled.%s%s",
+			s->last.experiment ? " What was measured stays in " : "",
 			s->last.experiment ? id : "");
 	} else {
-		tui_say(t, STYLE_ERROR, "%s failed: %s", s->case_name, why[0] ? why : s->heard ? s->last.text :
-			"it said nothing; run `kab run` by hand to see.");
+		tui_say(t, STYLE_ERROR, "%s failed: %s", s->case_name, why[0] ? why :
+			s->heard ? s->last.text : "it said nothing; run `kab run` by hand to see.");
 	}
 	return react | REACT_DRAW;
 }
@@ -202,7 +203,8 @@ static void draw_bar(struct tui *t, struct area a, double fraction)
 		if (t->screen.utf8 && t->screen.colours >= 256)
 			screen_part(&t->screen, a.y, a.x + i, part, 33, 238);
 		else
-			screen_words(&t->screen, a.y, a.x + i, 1, tui_ink(t, STYLE_LESS), part >= 4 ? "#" : ".");
+			screen_words(&t->screen, a.y, a.x + i, 1, tui_ink(t, STYLE_LESS),
+				     part >= 4 ? "#" : ".");
 	}
 	snprintf(text, sizeof(text), "%5.1f %%", 100 * fraction);
 	if (a.cols > 9)
@@ -215,7 +217,7 @@ static void draw_interval(struct tui *t, struct area a, const struct job_progres
 	double lo = fmin(p->diff_lo, 0), hi = fmax(p->diff_hi, 0), margin = (hi - lo) * 0.08 + 1e-9, per;
 	unsigned cells = a.cols > 72 ? 72 : a.cols, i;
 	unsigned zero, from, to, at;
-	bool less = p->diff_hi < 0, more = p->diff_lo > 0;
+	enum style style = p->diff_hi < 0 ? STYLE_LESS : p->diff_lo > 0 ? STYLE_MORE : STYLE_TEXT;
 
 	if (cells < 12 || !isfinite(lo) || !isfinite(hi) || !isfinite(p->diff_rel))
 		return;
@@ -228,10 +230,10 @@ static void draw_interval(struct tui *t, struct area a, const struct job_progres
 	at = (unsigned)((p->diff_rel - lo) * per);
 	for (i = 0; i < cells; i++) {
 		bool in = i >= from && i <= to;
-		const char *glyph = i == at ? "*" : i == from ? "[" : i == to ? "]" : in ? "-" : i == zero ? "|" : " ";
+		const char *glyph = i == at ? "*" : i == from ? "[" : i == to ? "]" : in ? "-" :
+			i == zero ? "|" : " ";
 
-		screen_words(&t->screen, a.y, a.x + i, 1, tui_ink(t, !in ? STYLE_DIM : less ? STYLE_LESS : more ?
-			     STYLE_MORE : STYLE_TEXT), glyph);
+		screen_words(&t->screen, a.y, a.x + i, 1, tui_ink(t, in ? style : STYLE_DIM), glyph);
 	}
 	if (zero + 12 < a.cols && a.cols > zero + 2)
 		screen_words(&t->screen, a.y, a.x + (zero > to ? zero : to) + 2, 9, tui_ink(t, STYLE_DIM),
@@ -276,7 +278,8 @@ static void draw_log(struct tui *t, const struct measurement *s, struct area a)
 	for (i = first; i < s->log.n; i++) {
 		buf_clear(&text);
 		tui_name(t, &text, s->log.v[i]);
-		screen_words(&t->screen, a.y + (unsigned)(i - first), a.x, a.cols, tui_ink(t, STYLE_DIM), buf_str(&text));
+		screen_words(&t->screen, a.y + (unsigned)(i - first), a.x, a.cols, tui_ink(t, STYLE_DIM),
+			     buf_str(&text));
 	}
 	buf_release(&text);
 }
@@ -308,7 +311,8 @@ static void draw(struct tui *t, struct view *v, struct area a)
 		   c->asked ? "   stopping" : "");
 	y = put_line(t, a, y, STYLE_TITLE, &text);
 	if (y < a.rows)
-		draw_bar(t, (struct area){ a.y + y, a.x, 1, a.cols }, c->ended && !c->status ? 1 : s->last.fraction);
+		draw_bar(t, (struct area){ a.y + y, a.x, 1, a.cols },
+			 c->ended && !c->status ? 1 : s->last.fraction);
 	y += 1 + gap;
 	if (s->heard) {
 		buf_clear(&text);

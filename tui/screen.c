@@ -59,7 +59,7 @@ static void keep_bytes(const char *capability)
 	const char *s = tigetstr(capability);
 	size_t len = s && s != (const char *)-1 ? strlen(s) : 0;
 
-	if (rescue.n + len <= sizeof(rescue.bytes)) {
+	if (len && rescue.n + len <= sizeof(rescue.bytes)) {
 		memcpy(rescue.bytes + rescue.n, s, len);
 		rescue.n += len;
 	}
@@ -138,8 +138,9 @@ int screen_open(struct screen *s, const char *farewell, struct err *err)
 		return err_add(err, -ENOTTY, "The workbench needs a terminal on standard input and output; "
 			       "in a script use `kab list`, `kab compare` or `kab report`.");
 	if (setupterm(term, STDOUT_FILENO, &why) == ERR || tigetstr("cup") == (char *)-1 || !tigetstr("cup"))
-		return err_add(err, -ENOTTY, "The terminal type \"%s\" (TERM) is not known here or cannot place its "
-			       "cursor; set TERM to one that is, for example TERM=xterm-256color.", term ? term : "");
+		return err_add(err, -ENOTTY, "The terminal type \"%s\" (TERM) is not known here or cannot "
+			       "place its cursor; set TERM to one that can, for example TERM=xterm-256color.",
+			       term ? term : "");
 	del_curterm(cur_term);		/* it was for the question; newterm() makes its own */
 	tcgetattr(STDIN_FILENO, &rescue.modes);
 	answered_set(&set);
@@ -153,8 +154,8 @@ int screen_open(struct screen *s, const char *farewell, struct err *err)
 	if (!s->handle) {
 		close(s->signal_fd);
 		screen_unblock_signals();
-		return err_add(err, -ENOTTY, "The terminal type \"%s\" (TERM) cannot be driven; set TERM to one that "
-			       "can, for example TERM=xterm-256color.", term ? term : "");
+		return err_add(err, -ENOTTY, "The terminal type \"%s\" (TERM) cannot be driven; set TERM to "
+			       "one that can, for example TERM=xterm-256color.", term ? term : "");
 	}
 	cbreak();
 	noecho();
@@ -241,7 +242,8 @@ static int function_key(int code)
 {
 	static const struct { int curses, ours; } keys[] = {
 		{ KEY_UP, K_UP }, { KEY_DOWN, K_DOWN }, { KEY_LEFT, K_LEFT }, { KEY_RIGHT, K_RIGHT },
-		{ KEY_PPAGE, K_PAGE_UP }, { KEY_NPAGE, K_PAGE_DOWN }, { KEY_HOME, K_HOME }, { KEY_END, K_END },
+		{ KEY_PPAGE, K_PAGE_UP }, { KEY_NPAGE, K_PAGE_DOWN },
+		{ KEY_HOME, K_HOME }, { KEY_END, K_END },
 		{ KEY_BACKSPACE, K_BACKSPACE }, { KEY_BTAB, K_BACKTAB }, { KEY_ENTER, K_ENTER },
 	};
 	size_t i;
@@ -368,7 +370,8 @@ static unsigned put_clipped(unsigned y, unsigned x, unsigned cells, const char *
 	return used;
 }
 
-unsigned screen_words(struct screen *s, unsigned y, unsigned x, unsigned cells, struct ink ink, const char *text)
+unsigned screen_words(struct screen *s, unsigned y, unsigned x, unsigned cells, struct ink ink,
+		      const char *text)
 {
 	struct buf fit = BUF_INIT;
 	unsigned used;

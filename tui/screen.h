@@ -56,7 +56,7 @@ void screen_close(struct screen *s);
 struct press screen_press(struct screen *s);	/* never waits */
 unsigned screen_signals(struct screen *s);	/* reads all that wait; SIGNAL_ bits */
 void screen_resized(struct screen *s);		/* takes over the terminal's new size */
-void screen_suspend(struct screen *s);		/* gives the terminal back, stops, and takes it again when continued */
+void screen_suspend(struct screen *s);		/* gives the terminal back, stops; when continued, takes it */
 void screen_unblock_signals(void);		/* in a child before exec: signals work there as everywhere */
 
 void screen_begin(struct screen *s);		/* an empty frame */
@@ -67,7 +67,8 @@ void screen_cursor(struct screen *s, int y, int x);	/* y < 0 hides it */
 /* Writes `text` into exactly `cells` cells, cut with ~, filled with blanks; clipped at the screen's edge. */
 void screen_text(struct screen *s, unsigned y, unsigned x, unsigned cells, struct ink ink, const char *text);
 /* The same, and says how many cells the text took; no filling. */
-unsigned screen_words(struct screen *s, unsigned y, unsigned x, unsigned cells, struct ink ink, const char *text);
+unsigned screen_words(struct screen *s, unsigned y, unsigned x, unsigned cells, struct ink ink,
+		      const char *text);
 /* One cell of two colours, the left one `eighths` (0..8) wide; for UTF-8 terminals with colours. */
 void screen_part(struct screen *s, unsigned y, unsigned x, unsigned eighths, short left, short right);
 

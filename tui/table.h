@@ -10,7 +10,7 @@
 
 struct column {
 	const char *title;
-	unsigned min, max;		/* cells; grows from min to max where there is room; min 0: not shown */
+	unsigned min, max;		/* cells; grows to max where there is room; min 0: not shown */
 	unsigned rank;			/* 0 stays longest when there is no room */
 	bool right;			/* figures */
 };

@@ -123,8 +123,8 @@ static void put_name(const struct tui *t, const struct state *s, uint32_t node, 
 {
 	const struct diff_node *n = &t->data.diff->nodes[node];
 	unsigned indent = (t->screen.cols < 140 ? 1 : 2) * n->depth, most = t->screen.cols / 4;
-	const char *mark = n->first_child == NODE_NONE ? " " : s->open[node] ? (t->screen.utf8 ? "▾" : "-") :
-		t->screen.utf8 ? "▸" : "+";
+	const char *open = t->screen.utf8 ? "▾" : "-", *closed = t->screen.utf8 ? "▸" : "+";
+	const char *mark = n->first_child == NODE_NONE ? " " : s->open[node] ? open : closed;
 
 	/* Deeper than there is room: the depth in figures, so that names stay on the screen. */
 	if (indent > most) {
@@ -140,11 +140,13 @@ static void put_name(const struct tui *t, const struct state *s, uint32_t node, 
 	tui_symbol(t, out, diff_symbol(t->data.diff, node));
 }
 
-static void put_share(const struct tui *t, const struct state *s, uint32_t node, enum side side, struct buf *out)
+static void put_share(const struct tui *t, const struct state *s, uint32_t node, enum side side,
+		      struct buf *out)
 {
 	const struct diff_node *n = &t->data.diff->nodes[node];
 	enum measure m = s->figures.measure;
-	double of = n->parent == NODE_NONE ? n->total[side][m] : t->data.diff->nodes[n->parent].total[side][m];
+	uint32_t caller = n->parent == NODE_NONE ? node : n->parent;
+	double of = t->data.diff->nodes[caller].total[side][m];
 
 	if (of != 0 && n->total[side][m] != 0)
 		buf_printf(out, "%.2f %%", 100 * n->total[side][m] / of);
@@ -246,8 +248,9 @@ static void info(const struct tui *t, const struct view *v, struct buf *out)
 }
 
 const struct view_ops tree_ops = {
-	.columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .shown = shown, .grep = COL_NAME,
-	.rows = rows, .cell = cell, .find = find, .refresh = refresh, .close = close_view, .request = request,
+	.columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .grep = COL_NAME,
+	.shown = shown, .rows = rows, .cell = cell, .find = find, .refresh = refresh, .close = close_view,
+	.request = request,
 	.selected = selected, .info = info,
 	.empty = "There are no samples.",
 };

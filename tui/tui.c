@@ -10,14 +10,12 @@
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
 #include "base/err.h"
-#include "base/text.h"
 #include "tui/child.h"
 #include "tui/frame.h"
 #include "tui/run.h"
@@ -32,123 +30,14 @@ static const struct view_ops *const all_ops[VIEW_COUNT] = {
 #undef VIEW
 };
 
-/* --- for the views --- */
-
-void tui_say(struct tui *t, enum style style, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(t->message, sizeof(t->message), fmt, ap);
-	va_end(ap);
-	t->message_style = style;
-}
-
-void tui_ask(struct tui *t, unsigned (*yes)(struct tui *t), const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(t->prompt.text, sizeof(t->prompt.text), fmt, ap);
-	va_end(ap);
-	t->prompt.kind = PROMPT_CONFIRM;
-	t->prompt.yes = yes;
-}
-
-void tui_name(const struct tui *t, struct buf *out, const char *name)
-{
-	/* No screen is this wide; what lies beyond is not worth the work on every frame. */
-	text_escape(out, name, strnlen(name, 2000), !t->screen.utf8);
-}
-
-void tui_symbol(const struct tui *t, struct buf *out, const struct symbol *sym)
-{
-	tui_name(t, out, sym->name[0] ? sym->name : "[no name]");
-}
-
-void tui_put_frame(const struct tui *t, uint32_t node, struct buf *out)
-{
-	const struct symbol *sym = diff_symbol(t->data.diff, node);
-
-	tui_symbol(t, out, sym);
-	buf_puts(out, "  ");
-	tui_name(t, out, sym->dso);
-	if (t->data.single)
-		return;
-	buf_puts(out, diff_gone(t->data.diff, node) ? "  only before" : diff_new(t->data.diff, node) ? "  only after" : "");
-}
-
-struct ink tui_ink(const struct tui *t, enum style style)
-{
-	return palette_style(style, t->screen.colours);
-}
-
-bool tui_matches(const struct tui *t, const char *name)
-{
-	return t->search[0] && strcasestr(name, t->search);
-}
-
-uint32_t tui_zoom(const struct tui *t)
-{
-	return t->zoom.n ? t->zoom.v[t->zoom.n - 1] : NODE_ROOT;
-}
-
-bool tui_select_symbol(struct tui *t, uint32_t symbol)
-{
-	const struct diff *d = t->data.diff;
-	enum measure m = (enum measure)(t->option[OPTION_MEASURE] == 0 ? PERIOD : COUNT);
-	uint32_t i, best = NODE_NONE;
-	double most = -1;
-
-	for (i = 0; d && i < d->n; i++) {
-		double cost = d->nodes[i].total[BEFORE][m] + d->nodes[i].total[AFTER][m];
-
-		if (d->nodes[i].symbol == symbol && cost > most) {
-			most = cost;
-			best = i;
-		}
-	}
-	if (best == NODE_NONE)
-		return false;
-	t->node = best;
-	t->chosen = true;
-	return true;
-}
-
-void tui_figures(const struct tui *t, struct figures *f)
-{
-	enum measure m = t->option[OPTION_MEASURE] == 0 ? PERIOD : COUNT;
-
-	figures_init(f, t->data.diff, (enum norm)t->option[OPTION_NORM], m, data_operation(&t->data));
-}
-
-bool tui_needs_met(const struct tui *t, enum need need)
-{
-	const struct view *v = &t->views[t->current];
-
-	switch (need) {
-	case NEEDS_ROW:
-		return v->list.n > 0;
-	case NEEDS_CASE:
-		return v->list.sel < t->data.n_cases && !t->data.cases[v->list.sel].error;
-	case NEEDS_PROFILE:
-		return t->data.diff && t->data.diff->n;
-	case NEEDS_EVIDENCE:
-		return t->data.has_evidence;
-	case NEEDS_JOB:
-		return run_going(t);
-	default:
-		return true;
-	}
-}
-
 static const char *need_sentence(enum need need)
 {
 	static const char *const sentences[NEEDS] = {
 		[NEEDS_ROW] = "There is no row to select here.",
 		[NEEDS_CASE] = "This needs a case that can be read.",
 		[NEEDS_PROFILE] = "This needs samples: open an experiment or a recording in view 2.",
-		[NEEDS_EVIDENCE] = "This needs a comparison: measure a case in view 1, or open an experiment in view 2.",
+		[NEEDS_EVIDENCE] = "This needs a comparison: measure a case in view 1, or open an experiment "
+			"in view 2.",
 		[NEEDS_JOB] = "No measurement is running; r on a case in view 1 starts one.",
 	};
 
@@ -294,57 +183,6 @@ static void moved(struct tui *t, struct view *v)
 	v->ops->selected(t, v);
 }
 
-double tui_share(const struct tui *t, uint32_t node, enum side s)
-{
-	const struct diff_node *nodes = t->data.diff->nodes;
-	enum measure m = t->option[OPTION_MEASURE] == 0 ? PERIOD : COUNT;
-	double all = nodes[NODE_ROOT].total[s][m];
-
-	return all != 0 ? 100 * nodes[node].total[s][m] / all : 0;
-}
-
-/* How much of each side the frames found stand for; one below another counts once. */
-static void say_found(struct tui *t)
-{
-	const struct diff *d = t->data.diff;
-	double found[SIDES] = { 0, 0 };
-	uint32_t i, end = 0;
-	unsigned frames = 0;
-
-	for (i = 0; i < d->n; i++) {
-		if (!tui_matches(t, diff_symbol(d, i)->name))
-			continue;
-		frames++;
-		if (i < end)
-			continue;
-		end = i + d->nodes[i].frames;
-		found[BEFORE] += tui_share(t, i, BEFORE);
-		found[AFTER] += tui_share(t, i, AFTER);
-	}
-	if (t->data.single)
-		tui_say(t, STYLE_TEXT, "%u frames match \"%s\": %.2f %% of all", frames, t->search, found[BEFORE]);
-	else
-		tui_say(t, STYLE_TEXT, "%u frames match \"%s\": %.2f %% before, %.2f %% after", frames, t->search,
-			found[BEFORE], found[AFTER]);
-}
-
-void tui_find_node(struct tui *t, int direction)
-{
-	const struct diff *d = t->data.diff;
-	uint32_t n = (uint32_t)d->n, i, node;
-
-	for (i = direction ? 1 : 0; i < n + (direction != 0); i++) {
-		node = direction < 0 ? (t->node + n - i % n) % n : (t->node + i) % n;
-		if (tui_matches(t, diff_symbol(d, node)->name)) {
-			t->node = node;
-			t->chosen = true;
-			say_found(t);
-			return;
-		}
-	}
-	tui_say(t, STYLE_WARN, "No frame matches \"%s\".", t->search);
-}
-
 static unsigned find_row(struct tui *t, struct view *v, int direction)
 {
 	struct buf text = BUF_INIT;
@@ -403,7 +241,11 @@ static unsigned list_request(struct tui *t, struct view *v, enum request r)
 	return REACT_UNHANDLED;
 }
 
-static const struct option_row { const char *name, *values; enum request request; const char *help; } option_rows[] = {
+static const struct option_row {
+	const char *name, *values;
+	enum request request;
+	const char *help;
+} option_rows[] = {
 #define OPTION(id, name, values, request, help) { #name, values, REQ_##request, help },
 #include "tui/options.def"
 #undef OPTION
@@ -425,7 +267,8 @@ static unsigned option_request(struct tui *t, enum request r)
 		t->option[i] = (t->option[i] + 1) % n;
 		for (k = t->option[i]; k; k--)
 			p = strchr(p, ' ') + 1;
-		tui_say(t, STYLE_TEXT, "%s: %.*s (%s)", option_rows[i].name, (int)strcspn(p, " "), p, option_rows[i].help);
+		tui_say(t, STYLE_TEXT, "%s: %.*s (%s)", option_rows[i].name, (int)strcspn(p, " "), p,
+			option_rows[i].help);
 		return REACT_RELOAD;
 	}
 	return REACT_UNHANDLED;
@@ -689,8 +532,8 @@ int tui_run(const struct tui_opts *o, struct err *err)
 	rc = data_open(&t.data, o->session, err);
 	if (rc)
 		return rc;
-	snprintf(farewell, sizeof(farewell), "kab stopped by a fault of its own. What was measured is in %.1000s; "
-		 "a measurement in hand goes on.", o->session);
+	snprintf(farewell, sizeof(farewell), "kab stopped by a fault of its own. What was measured is in "
+		 "%.1000s; a measurement in hand goes on.", o->session);
 	rc = screen_open(&t.screen, farewell, err);
 	if (!rc) {
 		start(&t);

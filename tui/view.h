@@ -36,20 +36,26 @@ struct view_ops {
 	size_t grep;			/* the column that a search looks at */
 	bool (*shown)(const struct tui *t, size_t column);	/* NULL: all columns are */
 	size_t (*rows)(const struct tui *t, const struct view *v);
-	/* Appends escaped text of one field; the ink to write it in. */
-	enum style (*cell)(const struct tui *t, const struct view *v, size_t row, size_t column, struct buf *out);
+	/* Appends the escaped text of one field; the style to write it in. */
+	enum style (*cell)(const struct tui *t, const struct view *v, size_t row, size_t column,
+			   struct buf *out);
 	unsigned (*head)(struct tui *t, struct view *v, struct area a);	/* lines above the table; rows used */
 	/* ... or paints and searches itself. */
 	void (*draw)(struct tui *t, struct view *v, struct area a);
-	unsigned (*find)(struct tui *t, struct view *v, int direction);	/* t->search; direction -1, 0 (from here on), 1 */
+	unsigned (*find)(struct tui *t, struct view *v, int direction);	/* as tui_find_node() */
 	unsigned (*click)(struct tui *t, struct view *v, unsigned y, unsigned x);
 
-	/* Any of these may be NULL. But for refresh and close, none is called while what the view needs is not there. */
-	void (*refresh)(struct tui *t, struct view *v);	/* data or options changed; makes the state when there is none */
+	/*
+	 * Any of these may be NULL. But for refresh and close, none is called while what the
+	 * view needs (views.def) is not there. refresh: data or options changed; it also makes
+	 * the state when there is none.
+	 */
+	void (*refresh)(struct tui *t, struct view *v);
 	void (*close)(struct view *v);			/* frees the state */
 	unsigned (*request)(struct tui *t, struct view *v, enum request r);
 	void (*selected)(struct tui *t, struct view *v);	/* another row of the table was selected */
-	void (*info)(const struct tui *t, const struct view *v, struct buf *out); /* of the selection, for the status line */
+	/* The status line, of the selection. */
+	void (*info)(const struct tui *t, const struct view *v, struct buf *out);
 	const char *empty;		/* what to say when there are no rows */
 };
 
@@ -96,9 +102,11 @@ struct tui {
 	enum style message_style;
 };
 
-extern const struct view_ops cases_ops, experiments_ops, compare_ops, flame_ops, tree_ops, flat_ops, run_ops, help_ops;
+#define VIEW(id, name, what, needs) extern const struct view_ops name##_ops;
+#include "tui/views.def"
+#undef VIEW
 
-/* --- tui.c, for the views --- */
+/* --- for the views: tui.c, context.c --- */
 
 /* Opens a view; `q` leads back. Loads the newest comparison when the view needs one and there is none. */
 unsigned tui_show(struct tui *t, enum view_id id);
@@ -106,7 +114,7 @@ void tui_say(struct tui *t, enum style style, const char *fmt, ...) __attribute_
 void tui_ask(struct tui *t, unsigned (*yes)(struct tui *t), const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 unsigned tui_reload(struct tui *t);	/* the lists, from the session file and the catalogue */
-/* Loads what `id` ("e3", "r12", "p5") names and shows it: an experiment as a comparison, the rest as a tree. */
+/* Loads what `id` ("e3", "r12", "p5") names and shows it: experiments as comparisons, the rest as trees. */
 unsigned tui_open_id(struct tui *t, const char *id);
 bool tui_needs_met(const struct tui *t, enum need need);
 uint32_t tui_zoom(const struct tui *t);
@@ -114,7 +122,10 @@ uint32_t tui_zoom(const struct tui *t);
 bool tui_select_symbol(struct tui *t, uint32_t symbol);
 /* Per cent of all that one side spent. */
 double tui_share(const struct tui *t, uint32_t node, enum side s);
-/* Selects the next frame whose name matches the search, and says how much was found: direction -1, 0 (from here on), 1. */
+/*
+ * Selects the next frame whose name matches the search, and says how much was found.
+ * direction: -1 backwards, 1 forwards, 0 forwards with the selected one itself.
+ */
 void tui_find_node(struct tui *t, int direction);
 bool tui_matches(const struct tui *t, const char *name);	/* the search, on raw names */
 /* The name of a symbol, escaped; an empty one is named too. */
@@ -124,6 +135,7 @@ void tui_put_frame(const struct tui *t, uint32_t node, struct buf *out);
 /* Escaped for this terminal. */
 void tui_name(const struct tui *t, struct buf *out, const char *name);
 struct ink tui_ink(const struct tui *t, enum style style);
+enum style tui_verdict_style(enum verdict v);
 
 /* In the unit in force, of what is loaded (tui_needs_met(t, NEEDS_PROFILE)). */
 void tui_figures(const struct tui *t, struct figures *f);

@@ -71,7 +71,8 @@ static const struct frame frames[] = {
 
 /* Names that try to act on a terminal, to reorder a line, to be too long, to be wide, to be no text. */
 static const char *const hostile[] = {
-	"\033]0;owned\007\033[2J\033[31mred", "right\xe2\x80\xaeto left", "bytes\xff\xfe\x80", "tab\tand\nline",
+	"\033]0;owned\007\033[2J\033[31mred", "right\xe2\x80\xaeto left", "bytes\xff\xfe\x80",
+	"tab\tand\nline",
 	"\xe5\x87\xbd\xe6\x95\xb0\xe5\x90\x8d", "zero\xe2\x80\x8bwidth", "e\xcc\x81\xcc\x81\xcc\x81", "",
 };
 #define HOSTILE (sizeof(hostile) / sizeof(hostile[0]))
@@ -106,15 +107,17 @@ static void add_samples(struct writer *w, struct run *r, enum variant variant, d
 	size_t i;
 
 	check(store_event(w->s, r->id, 0, "cpu-clock", "ns", &w->err), &w->err);
-	check(store_thread(w->s, r->id, 100, 100, evil ? "\033[1mcomm" : "reader", &thread, &w->err), &w->err);
+	check(store_thread(w->s, r->id, 100, 100, evil ? "\033[1mcomm" : "reader", &thread, &w->err),
+	      &w->err);
 	for (i = 0; i < FRAMES; i++) {
 		const struct frame *f = &frames[i];
 		double cost = variant == VARIANT_AFTER ? f->after : f->before;
 		bool user = f->depth < 3;
+		const char *dso = !user ? "[kernel.kallsyms]" : evil ? "/bin/\033[7mx" : "/usr/bin/reader";
 		int64_t symbol = 0, parent = f->depth ? path[f->depth - 1] : 0;
 
-		check(store_symbol(w->s, frame_name(w, i, evil), user ? evil ? "/bin/\033[7mx" : "/usr/bin/reader" :
-				   "[kernel.kallsyms]", "", user ? FRAME_USER : FRAME_KERNEL, &symbol, &w->err), &w->err);
+		check(store_symbol(w->s, frame_name(w, i, evil), dso, "", user ? FRAME_USER : FRAME_KERNEL,
+				   &symbol, &w->err), &w->err);
 		check(store_stack_child(w->s, parent, symbol, &path[f->depth], &w->err), &w->err);
 		for (rest += cost * slow * OPS / PERIOD_NS; rest >= 1; rest--) {
 			struct store_sample sample = { .time_ns = r->samples * PERIOD_NS, .period = PERIOD_NS,
@@ -126,8 +129,8 @@ static void add_samples(struct writer *w, struct run *r, enum variant variant, d
 	}
 }
 
-static void add_block(struct writer *w, const struct experiment *e, unsigned ordinal, enum variant variant, bool warmup,
-		      bool evil)
+static void add_block(struct writer *w, const struct experiment *e, unsigned ordinal, enum variant variant,
+		      bool warmup, bool evil)
 {
 	struct run r = { .experiment = e->id, .kind = RUN_BLOCK, .state = RUN_RUNNING, .variant = variant,
 			 .ordinal = ordinal, .warmup = warmup, .sampled = true, .started = STARTED + ordinal,
@@ -153,11 +156,13 @@ static void add_experiment(struct writer *w, unsigned pairs, enum exp_state stat
 	enum variant order[2 * PAIRS];
 	struct machine m = { 0 };
 	struct buf yaml = BUF_INIT;
-	struct experiment e = { .state = EXP_RUNNING, .case_name = (char *)"net-procfs", .target = (char *)"vm",
-				.command = (char *)"kab run net-procfs -t vm --exact", .kernel = (char *)"6.1.0-1-amd64",
-				.workload = (char *)(evil ? "\033[5mblink" : "reader /proc/net/dev 20000"),
-				.started = STARTED, .seed = 7, .blocks_planned = PAIRS, .exact = true,
-				.event = (char *)"cpu-clock", .freq_hz = 4000, .kab_version = (char *)"fixture" };
+	struct experiment e = {
+		.state = EXP_RUNNING, .case_name = (char *)"net-procfs", .target = (char *)"vm",
+		.exact = true, .command = (char *)"kab run net-procfs -t vm --exact", .kernel = (char *)"6.1.0-1-amd64",
+		.workload = (char *)(evil ? "\033[5mblink" : "reader /proc/net/dev 20000"),
+		.started = STARTED, .seed = 7, .blocks_planned = PAIRS,
+		.event = (char *)"cpu-clock", .freq_hz = 4000, .kab_version = (char *)"fixture",
+	};
 	unsigned i;
 
 	if (!case_text("net-procfs", &yaml, NULL))
@@ -180,9 +185,12 @@ static void add_experiment(struct writer *w, unsigned pairs, enum exp_state stat
 
 static void add_recording(struct writer *w, bool evil)
 {
-	struct run r = { .kind = RUN_RECORD, .state = RUN_RUNNING, .sampled = true, .started = STARTED + 100, .ops = 1,
-			 .label = (char *)(evil ? "label\033[31m\xe2\x80\xae" : "a recording"),
-			 .command = (char *)"reader /proc/net/dev 20000", .event = (char *)"cpu-clock", .freq_hz = 4000 };
+	struct run r = {
+		.kind = RUN_RECORD, .state = RUN_RUNNING, .sampled = true, .started = STARTED + 100, .ops = 1,
+		.label = (char *)(evil ? "label\033[31m\xe2\x80\xae" : "a recording"),
+		.command = (char *)"reader /proc/net/dev 20000", .event = (char *)"cpu-clock",
+		.freq_hz = 4000,
+	};
 
 	check(store_run_begin(w->s, &r, &w->err), &w->err);
 	add_samples(w, &r, VARIANT_BEFORE, 1, evil);
@@ -233,8 +241,10 @@ static int run(int argc, char **argv)
 {
 	const char *how = getenv("FIXTURE_RUN"), *session = NULL;
 	bool slow = how && !strcmp(how, "slow");
-	struct job_progress p = { .phase = JOB_BOOT, .text = "booting the guest", .before_ns = NAN, .after_ns = NAN,
-				  .diff_rel = NAN, .diff_lo = NAN, .diff_hi = NAN };
+	struct job_progress p = {
+		.phase = JOB_BOOT, .text = "booting the guest", .before_ns = NAN, .after_ns = NAN,
+		.diff_rel = NAN, .diff_lo = NAN, .diff_hi = NAN,
+	};
 	struct writer *w;
 	int i;
 
@@ -304,6 +314,7 @@ int main(int argc, char **argv)
 	}
 	if (argc >= 3 && !strcmp(argv[1], "run"))
 		return run(argc - 1, argv + 1);
-	fprintf(stderr, "usage: fixture session FILE plain|empty|hostile, fixture tui FILE [ID], fixture run CASE -s FILE\n");
+	fprintf(stderr, "usage: fixture session FILE plain|empty|hostile, fixture tui FILE [ID], "
+		"fixture run CASE -s FILE\n");
 	return 2;
 }

@@ -133,7 +133,8 @@ static void every_request_can_be_reached(void **state)
 			for (key = K_UP; key < K_OTHER; key++)
 				reached |= keymap_find((enum view_id)v, key) == (enum request)r;
 			if (!reached)
-				fail_msg("no key reaches \"%s\" in %s", request_rows[r].help, view_rows[v].name);
+				fail_msg("no key reaches \"%s\" in %s", request_rows[r].help,
+					 view_rows[v].name);
 		}
 	}
 }
@@ -226,8 +227,8 @@ static void figures_of_an_empty_side(void **state)
 static void relative_change(void **state)
 {
 	static const struct { double before, after; const char *text; } cases[] = {
-		{ 100, 80, "-20.0 %" }, { 100, 100, "+0.0 %" }, { 100, 99.99, "+0.0 %" }, { 0, 5, "new" }, { 5, 0, "gone" },
-		{ 0, 0, "" }, { 1, 40, "x40.0" },
+		{ 100, 80, "-20.0 %" }, { 100, 100, "+0.0 %" }, { 100, 99.99, "+0.0 %" },
+		{ 0, 5, "new" }, { 5, 0, "gone" }, { 0, 0, "" }, { 1, 40, "x40.0" },
 	};
 	size_t i;
 
