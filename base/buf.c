@@ -119,7 +119,8 @@ int buf_read_fd(struct buf *b, int fd, size_t limit, struct err *err)
 		b->len += (size_t)n;
 		b->data[b->len] = '\0';
 		if (b->len - start > limit)
-			return err_add(err, -EFBIG, "The input is longer than the %zu bytes that are read.", limit);
+			return err_add(err, -EFBIG, "The input is longer than the %zu bytes that are read.",
+				       limit);
 	}
 }
 

@@ -109,7 +109,8 @@ static char *first_of(const char *dir, const char *const *forms, const char *nam
 char *fs_shipped(const char *name, struct err *err)
 {
 	/* A build folder has folders of the same names, full of objects: HACKING.md marks the source tree. */
-	static const char *const installed[] = { "../share/kab", NULL }, *const tree[] = { ".", "..", "../..", NULL };
+	static const char *const installed[] = { "../share/kab", NULL };
+	static const char *const tree[] = { ".", "..", "../..", NULL };
 	const char *data = getenv("KAB_DATA");
 	char dir[PATH_MAX], *path;
 
@@ -120,8 +121,8 @@ char *fs_shipped(const char *name, struct err *err)
 	if (!path)
 		path = first_of(dir, tree, name, "HACKING.md");
 	if (!path)
-		err_add(err, -ENOENT, "The folder \"%s\" that comes with kab is neither beside the program in %s nor in "
-			"../share/kab; set KAB_DATA to the folder that holds it.", name, dir);
+		err_add(err, -ENOENT, "The folder \"%s\" that comes with kab is neither at the top of a source tree "
+			"around %s nor in ../share/kab; set KAB_DATA to the folder that holds it.", name, dir);
 	return path;
 }
 
@@ -133,8 +134,8 @@ char *fs_program(const char *name, struct err *err)
 	own_dir(dir);
 	path = first_of(dir, forms, name, NULL);
 	if (!path)
-		err_add(err, -ENOENT, "The program %s that comes with kab is not beside it in %s; run make, or make install.",
-			name, dir);
+		err_add(err, -ENOENT, "The program %s that comes with kab is not beside it in %s; "
+			"run make, or make install.", name, dir);
 	return path;
 }
 

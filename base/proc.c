@@ -141,8 +141,8 @@ int proc_run(const char *const *argv, const struct proc_opts *opts, struct err *
 {
 	static const struct proc_opts none;
 	const struct proc_opts *o = opts ? opts : &none;
-	int out[2] = { -1, -1 }, log[2] = { -1, -1 }, start[2] = { -1, -1 }, status = 0, rc;
-	bool stopped = false, full = false, to_log = o->log && !o->out && !o->out_fd;
+	int out[2] = { -1, -1 }, log[2] = { -1, -1 }, start[2] = { -1, -1 }, status = 0, to, rc;
+	bool stopped = false, full = false;
 	struct failure f = { 0 };
 	pid_t pid = -1;
 
@@ -151,8 +151,9 @@ int proc_run(const char *const *argv, const struct proc_opts *opts, struct err *
 		rc = err_sys(err, errno, "Cannot start %s", argv[0]);
 		goto close;
 	}
+	to = o->out ? out[1] : o->out_fd ? o->out_fd : o->log ? log[1] : -1;
 	if (!pid)
-		child(argv, o, o->out ? out[1] : to_log ? log[1] : o->out_fd ? o->out_fd : -1, log[1], start[1]);
+		child(argv, o, to, log[1], start[1]);
 	setpgid(pid, pid);
 	close(start[1]);
 	close(log[1]);
@@ -170,7 +171,8 @@ int proc_run(const char *const *argv, const struct proc_opts *opts, struct err *
 	if (f.num && f.dir)
 		rc = err_sys(err, f.num, "Cannot run %s in %s", argv[0], o->dir);
 	else if (f.num == ENOENT)
-		rc = err_add(err, -ENOENT, "There is no program %s in PATH; install it, or add its folder to PATH.", argv[0]);
+		rc = err_add(err, -ENOENT, "There is no program %s in PATH; "
+			     "install it, or add its folder to PATH.", argv[0]);
 	else if (f.num)
 		rc = err_sys(err, f.num, "Cannot run %s", argv[0]);
 	else if (full)

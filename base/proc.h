@@ -16,7 +16,7 @@ struct proc_opts {
 	const char *dir;		/* working directory, NULL: ours */
 	int out_fd;			/* takes stdout, when `out` is NULL; 0: /dev/null */
 	struct buf *out;		/* takes stdout, when not NULL; at most 64 MiB */
-	struct buf *log;		/* takes the last 64 KiB of stderr (and of stdout where that goes nowhere else) */
+	struct buf *log;		/* takes the last 64 KiB of stderr, and of a stdout without taker */
 	bool (*stop)(void *ctx);	/* asked about ten times a second; true kills the program's group */
 	void *ctx;
 };

@@ -14,7 +14,8 @@ struct buf;
 /*
  * Appends `s` so that nothing in it can act on a terminal or reorder a line:
  * the bytes of control characters, DEL, C1, invalid UTF-8, invisible and
- * bidirectional marks are written as \xNN; other UTF-8 is kept. With `ascii`, everything above 0x7e becomes \xNN too.
+ * bidirectional marks are written as \xNN; other UTF-8 is kept. With `ascii`,
+ * everything above 0x7e becomes \xNN too.
  */
 void text_escape(struct buf *out, const char *s, size_t len, bool ascii);
 

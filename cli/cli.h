@@ -58,7 +58,7 @@ bool lab_option(int key, const char *arg, struct lab_opts *o);
 struct watch {
 	struct job_watch job;
 	bool json, terminal;
-	char last[200];
+	char last[240];	/* the plain line printed last */
 	size_t drawn;
 };
 void watch_start(struct watch *w, bool json);

@@ -180,13 +180,15 @@ static void on_progress(void *ctx, const struct job_progress *p)
 	} else if (w->terminal) {
 		progress_line(p, &line);
 		bar(w, p->fraction, buf_str(&line));
-	} else if (strcmp(w->last, p->text)) {
-		/* One line a step: the estimate would repeat itself in a log. */
-		snprintf(w->last, sizeof(w->last), "%s", p->text);
-		if (p->phase == JOB_BLOCK && p->blocks > 1)
-			fprintf(stderr, "block %u of %u: ", p->block, p->blocks);
+	} else {
+		/* One line a step: the estimate so far would repeat itself in a log. */
+		if (p->phase == JOB_BLOCK && p->blocks > 1 && p->block)
+			buf_printf(&line, "block %u of %u: ", p->block, p->blocks);
 		text_escape(&line, p->text, strlen(p->text), true);
-		fprintf(stderr, "%s\n", buf_str(&line));
+		if (strncmp(w->last, buf_str(&line), sizeof(w->last) - 1)) {
+			snprintf(w->last, sizeof(w->last), "%s", buf_str(&line));
+			fprintf(stderr, "%s\n", buf_str(&line));
+		}
 	}
 	buf_release(&line);
 }

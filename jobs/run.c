@@ -413,12 +413,14 @@ static int judge(struct job *j, const struct run *run, const struct live_result 
 	return 0;
 }
 
-static int block(struct job *j, enum variant v, bool warmup, bool sampled)
+/* `freq_hz` 0: timed, not sampled. */
+static int block(struct job *j, enum variant v, bool warmup, uint64_t freq_hz)
 {
+	bool sampled = freq_hz > 0;
 	struct run run = { .experiment = j->exp.id, .kind = RUN_BLOCK, .state = RUN_RUNNING, .variant = v,
-			   .ordinal = j->ordinal++, .warmup = warmup, .sampled = sampled, .freq_hz = j->o->freq_hz };
+			   .ordinal = j->ordinal++, .warmup = warmup, .sampled = sampled, .freq_hz = freq_hz };
 	struct live_block spec = { .argv = (const char *const *)j->argv, .sampled = sampled, .event = j->o->event,
-				   .freq_hz = j->o->freq_hz, .drain_after = j->o->exact };
+				   .freq_hz = freq_hz, .drain_after = j->o->exact };
 	struct live_result r = { 0 };
 	int rc, rc2;
 
@@ -465,12 +467,33 @@ static int block(struct job *j, enum variant v, bool warmup, bool sampled)
 
 static int native_blocks(struct job *j, bool warmup)
 {
-	int rc = warmup ? block(j, VARIANT_NATIVE, true, false) : 0;
+	int rc = warmup ? block(j, VARIANT_NATIVE, true, 0) : 0;
 	unsigned i;
 
 	for (i = 0; !rc && i < NATIVE_BLOCKS; i++)
-		rc = block(j, VARIANT_NATIVE, false, false);
+		rc = block(j, VARIANT_NATIVE, false, 0);
 	return rc;
+}
+
+/*
+ * A fixed sampling period beats with a loop of nearly constant length: each
+ * block would then sample the same few places of the loop, all blocks would
+ * agree, and all be wrong. So the frequency differs from pair to pair, within
+ * 10 % of the one asked for, and the intervals over blocks hold what is left.
+ */
+static uint64_t dithered(uint64_t freq_hz, struct rng *rng)
+{
+	uint64_t spread = freq_hz / 5;
+
+	return spread ? freq_hz - spread / 2 + rng_below(rng, spread + 1) : freq_hz;
+}
+
+/* Before and after in the pair's order, timed (0) or at one sampling frequency. */
+static int pair(struct job *j, const enum variant order[2], bool warmup, uint64_t freq_hz)
+{
+	int rc = block(j, order[0], warmup, freq_hz);
+
+	return rc ? rc : block(j, order[1], warmup, freq_hz);
 }
 
 /*
@@ -480,26 +503,23 @@ static int native_blocks(struct job *j, bool warmup)
  */
 static int step_blocks(struct job *j)
 {
+	static const enum variant warm[2] = { VARIANT_BEFORE, VARIANT_AFTER };
 	enum variant *order = mem_calloc(2 * (size_t)j->o->blocks, sizeof(*order));
+	struct rng rng;
 	unsigned i;
 	int rc;
 
 	j->planned = 4 * j->o->blocks + 2 * NATIVE_BLOCKS + 3;
 	j->progress.blocks = j->planned;
 	stats_block_order(j->exp.seed, j->o->blocks, order);
+	rng_seed(&rng, ~j->exp.seed);
 	rc = native_blocks(j, true);
 	if (!rc)
-		rc = block(j, VARIANT_BEFORE, true, true);
-	if (!rc)
-		rc = block(j, VARIANT_AFTER, true, true);
+		rc = pair(j, warm, true, j->o->freq_hz);
 	for (i = 0; !rc && i < 2 * j->o->blocks; i += 2) {
-		rc = block(j, order[i], false, false);
+		rc = pair(j, order + i, false, 0);
 		if (!rc)
-			rc = block(j, order[i + 1], false, false);
-		if (!rc)
-			rc = block(j, order[i], false, true);
-		if (!rc)
-			rc = block(j, order[i + 1], false, true);
+			rc = pair(j, order + i, false, dithered(j->o->freq_hz, &rng));
 	}
 	if (!rc)
 		rc = native_blocks(j, false);

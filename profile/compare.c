@@ -160,8 +160,11 @@ static void self_per_op(struct compare *c, const struct used *u, double *cost, s
 	for (i = 0; i < from->n; i++)
 		symbols[i] = symtab_intern(&c->diff->symtab, from->symbols[i].name, from->symbols[i].dso,
 					   from->symbols[i].kind);
-	for (i = 0; i < u->profile->n; i++)
-		cost[symbols[u->profile->nodes[i].symbol] * stride] += u->profile->nodes[i].self[c->measure] / u->ops;
+	for (i = 0; i < u->profile->n; i++) {
+		const struct node *node = &u->profile->nodes[i];
+
+		cost[symbols[node->symbol] * stride] += node->self[c->measure] / u->ops;
+	}
 	free(symbols);
 }
 
@@ -171,6 +174,7 @@ static void self_per_op(struct compare *c, const struct used *u, double *cost, s
  */
 static void add_intervals(struct compare *c, const struct used *used, size_t n)
 {
+	const struct diff_node *root = &c->diff->nodes[NODE_ROOT];
 	double *cost[SIDES], total[MEASURES], fewest_ops = INFINITY, sample;
 	size_t blocks[SIDES] = { 0, 0 }, i;
 	int s, m;
@@ -192,7 +196,7 @@ static void add_intervals(struct compare *c, const struct used *used, size_t n)
 		}
 	}
 	for (m = 0; m < MEASURES; m++)
-		total[m] = c->diff->nodes[NODE_ROOT].total[BEFORE][m] + c->diff->nodes[NODE_ROOT].total[AFTER][m];
+		total[m] = root->total[BEFORE][m] + root->total[AFTER][m];
 	sample = total[COUNT] > 0 ? total[c->measure] / total[COUNT] : 0;
 	for (i = 0; i < c->n_flat; i++) {
 		struct flat_diff_row *r = &c->flat[i];

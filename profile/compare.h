@@ -30,15 +30,15 @@ struct metric {
 };
 
 struct compare {
-	struct metric *metrics;	size_t n_metrics;	/* metrics[0] is wall time per operation; a time that is 0
-							 * in every block was not measured and is left out */
-	struct diff *diff;				/* of all sampled blocks of each side; NULL without profiles */
-	enum measure measure;				/* of the flat rows' order and intervals */
+	/* metrics[0] is wall time; a time that is 0 in every block was not measured and is left out */
+	struct metric *metrics; size_t n_metrics;
+	struct diff *diff;			/* of all sampled blocks of each side; NULL without */
+	enum measure measure;			/* of the flat rows' order and intervals */
 	struct flat_diff_row *flat; size_t n_flat;
-	struct profile *side[SIDES];			/* each side folded over its blocks; NULL without */
+	struct profile *side[SIDES];		/* each side folded over its blocks; NULL without */
 	double samples[SIDES], lost[SIDES];
-	size_t blocks[VARIANT_COUNT];			/* complete, not warm-up */
-	size_t left_out;				/* warm-up, incomplete, failed, without operations */
+	size_t blocks[VARIANT_COUNT];		/* complete, not warm-up */
+	size_t left_out;			/* warm-up, incomplete, failed, without operations */
 };
 
 /*

@@ -82,8 +82,10 @@ static void join_children(struct builder *b, const uint32_t at[SIDES], uint32_t 
 			double weight = p->nodes[c].total[b->by] * b->scale[s];
 
 			if (i >= b->row.n || b->row.v[i].symbol != symbol) {
+				struct pair pair = { symbol, parent, { NODE_NONE, NODE_NONE }, weight };
+
 				i = b->seen[symbol] = (uint32_t)b->row.n;
-				vec_push(&b->row, (struct pair){ symbol, parent, { NODE_NONE, NODE_NONE }, weight });
+				vec_push(&b->row, pair);
 			}
 			b->row.v[i].at[s] = c;
 			b->row.v[i].weight = fmax(b->row.v[i].weight, weight);
@@ -304,7 +306,8 @@ void norm_formula(const struct diff *d, enum norm n, enum measure m, const char 
 		buf_puts(&brief, "/s");
 		break;
 	case NORM_SHARE:
-		buf_printf(&out, "100 * %s / %s of the whole side = per cent of %s", raw, raw, buf_str(&full));
+		buf_printf(&out, "100 * %s / %s of the whole side = per cent of %s", raw, raw,
+			   buf_str(&full));
 		buf_clear(&brief);
 		buf_putc(&brief, '%');
 		break;
@@ -376,7 +379,7 @@ static void flat_add(struct flat_diff_row *r, const struct diff_node *n, bool ou
 struct flat_diff_row *diff_flat(const struct diff *d, enum measure m, size_t *n)
 {
 	struct flat_diff_row *rows = mem_calloc(d->symtab.n, sizeof(*rows));
-	size_t *until = mem_calloc(d->symtab.n, sizeof(*until));	/* end of the symbol's outermost subtree */
+	size_t *until = mem_calloc(d->symtab.n, sizeof(*until));	/* end of its outermost subtree */
 	struct flat_order o = { .d = d, .m = m };
 	size_t i, kept = 0;
 	int s;

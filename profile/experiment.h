@@ -50,7 +50,7 @@ struct experiment {
 	int64_t id;
 	enum exp_state state;
 	char *case_name;		/* "net-procfs" */
-	char *case_yaml;		/* the case file as it was, so that a session explains itself elsewhere */
+	char *case_yaml;		/* the case file as it was: a session explains itself elsewhere */
 	char *target;			/* "vm", "local" */
 	char *command;			/* kab's own command line, to re-run it */
 	char *workload;			/* the command that was run in a block */

@@ -35,7 +35,7 @@ struct cell {
 	uint32_t node;			/* NODE_NONE: `hidden` frames too narrow for a cell of their own */
 	uint32_t parent;		/* node above it */
 	unsigned row;			/* 0 is the zoomed node */
-	unsigned x, w;			/* eighths; w >= CELL_EIGHTHS, except for gathered cells: those may be 0 */
+	unsigned x, w;			/* eighths; w >= CELL_EIGHTHS, in gathered cells any, 0 too */
 	unsigned hidden;		/* frames gathered here, with all below them */
 };
 

@@ -60,7 +60,7 @@ struct profile {
 	struct symtab symtab;
 	struct node *nodes;
 	size_t n, cap;
-	uint32_t *index, index_size;	/* (parent, symbol) -> node; the keys are in the nodes; dropped when sealed */
+	uint32_t *index, index_size;	/* (parent, symbol) -> node; dropped when sealed */
 	bool sealed;
 	double samples, period;		/* of the whole profile = root total */
 };

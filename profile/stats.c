@@ -30,10 +30,10 @@ struct summary stats_summary(const double *x, size_t n)
 	s.min = sorted[0];
 	s.max = sorted[n - 1];
 	s.median = gsl_stats_median_from_sorted_data(sorted, 1, n);
-	/* Equal values have exactly that mean and no spread; summing them would leave a rounding error. */
-	s.mean = s.min == s.max ? s.min : gsl_stats_mean(x, 1, n);
+	/* GSL's running mean of equal values is exactly that value, so that their spread is exactly 0. */
+	s.mean = gsl_stats_mean(x, 1, n);
 	if (n > 1)
-		s.sd = s.min == s.max ? 0 : gsl_stats_sd_m(x, 1, n, s.mean);
+		s.sd = gsl_stats_sd_m(x, 1, n, s.mean);
 	free(sorted);
 	return s;
 }
@@ -59,15 +59,16 @@ static void interval(struct estimate *e, double resolution)
 {
 	double va = e->before.sd * e->before.sd / (double)e->before.n;
 	double vb = e->after.sd * e->after.sd / (double)e->after.n;
+	double n_before = (double)e->before.n, n_after = (double)e->after.n;
 	double se = sqrt(va + vb), c, t, half, rounding;
 
 	if (!isfinite(se))
 		return;
 	if (e->sd_zero) {
-		e->df = (double)(e->before.n + e->after.n - 2);
+		e->df = n_before + n_after - 2;
 	} else {
 		c = va / (va + vb);
-		e->df = 1 / (c * c / (double)(e->before.n - 1) + (1 - c) * (1 - c) / (double)(e->after.n - 1));
+		e->df = 1 / (c * c / (n_before - 1) + (1 - c) * (1 - c) / (n_after - 1));
 	}
 	t = gsl_cdf_tdist_Pinv(0.975, e->df);
 	rounding = 4 * DBL_EPSILON * fmax(fabs(e->before.mean), fabs(e->after.mean));

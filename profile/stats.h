@@ -34,7 +34,7 @@ struct estimate {
 	double p;			/* two-sided */
 	double df;
 	enum verdict verdict;		/* with the direction applied */
-	bool sd_zero;			/* both sides repeat exactly: the interval is the resolution, see .c */
+	bool sd_zero;			/* both sides repeat exactly: the interval is the resolution */
 	const char *method;		/* "Welch t interval over blocks", static */
 };
 /*
@@ -45,7 +45,8 @@ struct estimate {
 struct estimate stats_welch(const double *before, size_t n_before, const double *after, size_t n_after,
 			    double resolution, enum direction better);
 
-const char *verdict_name(enum verdict v, enum direction d);	/* "faster", "slower", "higher", "undecided", ... */
+/* "faster", "slower", "higher", "lower", "undecided", "too few blocks" */
+const char *verdict_name(enum verdict v, enum direction d);
 
 /* A reproducible generator (xoshiro256** of Blackman and Vigna), for block orders. */
 struct rng { uint64_t s[4]; };

@@ -276,19 +276,42 @@ void parts_native(const struct report_input *in, struct buf *out)
 		buf_putc(out, '.');
 }
 
-/* Damaged stacks of the runs that count: complete blocks that are no warm-up, or one of a pair. */
-static uint64_t damaged(const struct report_input *in, enum side s)
+/* Whether a block of the experiment counts for a side: complete and no warm-up. */
+static bool block_of(const struct run *r, enum side s)
 {
 	enum variant v = s == BEFORE ? VARIANT_BEFORE : VARIANT_AFTER;
+
+	return r->variant == v && r->state == RUN_COMPLETE && !r->warmup;
+}
+
+/* Damaged stacks of the blocks that count, or of one of a pair. */
+static uint64_t damaged(const struct report_input *in, enum side s)
+{
 	uint64_t sum = 0;
 	size_t i;
 
 	if (!parts_is_experiment(in))
 		return in->n_runs == SIDES ? in->runs[s].bad_stacks : 0;
 	for (i = 0; i < in->n_runs; i++)
-		if (in->runs[i].variant == v && in->runs[i].state == RUN_COMPLETE && !in->runs[i].warmup)
+		if (block_of(&in->runs[i], s))
 			sum += in->runs[i].bad_stacks;
 	return sum;
+}
+
+/* Sampling costs time: where there are blocks without it, these give the times, the others the profiles. */
+static void sampled_apart(const struct report_input *in, struct buf *out)
+{
+	size_t sampled[SIDES] = { 0, 0 }, timed[SIDES] = { 0, 0 }, i;
+	enum side s;
+
+	for (i = 0; i < in->n_runs; i++)
+		for (s = BEFORE; s < SIDES; s++)
+			if (block_of(&in->runs[i], s))
+				(in->runs[i].sampled ? sampled : timed)[s]++;
+	if (!parts_is_experiment(in) || !timed[BEFORE] || !timed[AFTER])
+		return;
+	buf_printf(out, " The profiles are of %zu blocks before and %zu after, the times of others without"
+		   " the profiler.", sampled[BEFORE], sampled[AFTER]);
 }
 
 /* Of the runs, else of the profile itself: an import may say nothing of its run. */
@@ -345,6 +368,7 @@ void parts_samples(const struct report_input *in, struct buf *out)
 		buf_printf(out, "; stacks with a damaged part: %llu before, %llu after",
 			   (unsigned long long)bad[BEFORE], (unsigned long long)bad[AFTER]);
 	buf_putc(out, '.');
+	sampled_apart(in, out);
 	if (lost_share(c, BEFORE) > MUCH_LOST || lost_share(c, AFTER) > MUCH_LOST)
 		buf_puts(out, " With that many lost the profiles may be off; a lower rate (-F) loses fewer.");
 	free(event);

@@ -34,6 +34,7 @@ struct row { size_t exp, run; };
 struct state {
 	VEC(struct row) rows;
 	VEC(int64_t) open;		/* ids of unfolded experiments */
+	int64_t selected;		/* id of the selected row; 0: none was selected yet */
 };
 
 static bool is_open(const struct state *s, int64_t id)
@@ -46,6 +47,17 @@ static bool is_open(const struct state *s, int64_t id)
 	return false;
 }
 
+static const struct run *run_of(const struct tui *t, struct row row)
+{
+	return row.exp == NONE ? &t->data.loose[row.run] : &t->data.exps[row.exp].runs[row.run];
+}
+
+static int64_t row_id(const struct tui *t, struct row row)
+{
+	return row.run != NONE ? run_of(t, row)->id : t->data.exps[row.exp].exp.id;
+}
+
+/* Rows come and go as others write to the file; the selection stays on its row. */
 static void refresh(struct tui *t, struct view *v)
 {
 	struct state *s = v->state ? v->state : (v->state = mem_alloc(sizeof(*s)));
@@ -61,6 +73,17 @@ static void refresh(struct tui *t, struct view *v)
 	}
 	for (i = 0; i < t->data.n_loose; i++)
 		vec_push(&s->rows, (struct row){ NONE, i });
+	for (i = 0; s->selected && i < s->rows.n; i++)
+		if (row_id(t, s->rows.v[i]) == s->selected)
+			v->list.sel = i;
+}
+
+static void selected(struct tui *t, struct view *v)
+{
+	struct state *s = v->state;
+
+	if (v->list.sel < s->rows.n)
+		s->selected = row_id(t, s->rows.v[v->list.sel]);
 }
 
 static void close_view(struct view *v)
@@ -186,11 +209,6 @@ static enum style run_cell(const struct tui *t, const struct run *r, size_t colu
 	}
 }
 
-static const struct run *run_of(const struct tui *t, struct row row)
-{
-	return row.exp == NONE ? &t->data.loose[row.run] : &t->data.exps[row.exp].runs[row.run];
-}
-
 static enum style cell(const struct tui *t, const struct view *v, size_t i, size_t column, struct buf *out)
 {
 	const struct state *s = v->state;
@@ -221,6 +239,7 @@ static unsigned unfold(struct tui *t, struct view *v, struct row row)
 	s->open.v[i] = s->open.v[--s->open.n];
 	while (s->rows.v[v->list.sel].run != NONE)
 		v->list.sel--;
+	selected(t, v);
 	return REACT_RELOAD;
 }
 
@@ -267,7 +286,8 @@ static void info(const struct tui *t, const struct view *v, struct buf *out)
 
 const struct view_ops experiments_ops = {
 	.columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .grep = COL_WHAT,
-	.rows = rows, .cell = cell, .refresh = refresh, .close = close_view, .request = request, .info = info,
+	.rows = rows, .cell = cell, .refresh = refresh, .close = close_view, .request = request,
+	.selected = selected, .info = info,
 	.empty = "This session holds nothing yet: r on a case in view 1 measures it, `kab record -- COMMAND` profiles a "
 		 "command.",
 };

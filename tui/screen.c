@@ -140,6 +140,7 @@ int screen_open(struct screen *s, const char *farewell, struct err *err)
 	if (setupterm(term, STDOUT_FILENO, &why) == ERR || tigetstr("cup") == (char *)-1 || !tigetstr("cup"))
 		return err_add(err, -ENOTTY, "The terminal type \"%s\" (TERM) is not known here or cannot place its "
 			       "cursor; set TERM to one that is, for example TERM=xterm-256color.", term ? term : "");
+	del_curterm(cur_term);		/* it was for the question; newterm() makes its own */
 	tcgetattr(STDIN_FILENO, &rescue.modes);
 	answered_set(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);

@@ -29,8 +29,8 @@ static const struct column columns[] = {
 	[COL_DIFF]    = { "difference", 10, 12, 3, true },
 	[COL_SHARE_B] = { "of caller",	 9,  9, 4, true },
 	[COL_SHARE_A] = { "after",	 8,  8, 5, true },
-	[COL_COUNT_B] = { "samples",	 8, 10, 6, true },
-	[COL_COUNT_A] = { "after",	 8, 10, 7, true },
+	[COL_COUNT_B] = { "n before",	 8, 10, 6, true },
+	[COL_COUNT_A] = { "n after",	 8, 10, 7, true },
 	[COL_NAME]    = { "calls",	42, 300, 0, false },
 };
 

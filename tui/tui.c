@@ -589,7 +589,11 @@ static unsigned signals(struct tui *t)
 		screen_suspend(&t->screen);
 	if (bits & SIGNAL_RESIZE)
 		screen_resized(&t->screen);
-	return bits & SIGNAL_INTERRUPT ? quit(t) : bits ? REACT_DRAW : REACT_NONE;
+	if (bits & SIGNAL_INTERRUPT && t->prompt.kind == PROMPT_NONE)
+		return quit(t);
+	if (bits & SIGNAL_INTERRUPT)
+		t->prompt.kind = PROMPT_NONE;
+	return bits ? REACT_DRAW : REACT_NONE;
 }
 
 static unsigned keys(struct tui *t)
@@ -607,6 +611,12 @@ static unsigned keys(struct tui *t)
 		react &= ~REACT_RELOAD;
 	}
 	return react;
+}
+
+/* The views that show what is in the file; the others show what was loaded from it. */
+static bool lists_shown(enum view_id id)
+{
+	return id == VIEW_CASES || id == VIEW_EXPERIMENTS;
 }
 
 /* Waits for the next thing to happen, and does it; false when it is over. */
@@ -631,7 +641,7 @@ static bool turn(struct tui *t)
 		return false;		/* the terminal is gone */
 	if (t->child && (run_going(t) || fds[2].revents || fds[3].revents))
 		react |= run_read(t) | REACT_DRAW;
-	if (n == 0 && data_stale(&t->data))
+	if (n == 0 && lists_shown(t->current) && data_stale(&t->data))
 		react |= tui_reload(t);
 	if (react & REACT_RELOAD)
 		t->generation++;

@@ -42,7 +42,8 @@ static double peak_mb(void)
 
 static void report(const char *what, double since, size_t frames)
 {
-	printf("%-34s %8.3f s %10zu frames %8.1f MB at most so far\n", what, now() - since, frames, peak_mb());
+	printf("%-26s %8.3f s %10zu frames, %8.1f MB at most so far\n", what, now() - since, frames,
+	       peak_mb());
 }
 
 /* Adds `stacks` new stacks, each parting from a known one. */
@@ -128,10 +129,11 @@ int main(int argc, char **argv)
 		static const char *const names[] = {
 			"layout, before", "layout, after", "layout, larger", "layout, difference",
 		};
+		struct layout_opts o = { .measure = PERIOD, .by = (enum width_by)by, .width = 200 };
 		struct layout l;
 
 		start = now();
-		layout_build(d, &(struct layout_opts){ .measure = PERIOD, .by = (enum width_by)by, .width = 200 }, &l);
+		layout_build(d, &o, &l);
 		report(names[by], start, l.n);
 		layout_release(&l);
 	}

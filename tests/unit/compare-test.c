@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* compare: which blocks count, figures per operation, folded sides, intervals per function; names of states. */
+/* compare: which blocks count, figures per operation, folded sides, intervals; experiment: names, owners. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -94,10 +94,11 @@ static void test_metrics(void **state)
 static void test_what_is_left_out(void **state)
 {
 	struct run runs[] = {
-		block(VARIANT_BEFORE, 1000, 1), block(VARIANT_BEFORE, 9999, 1), block(VARIANT_BEFORE, 9999, 1),
-		block(VARIANT_BEFORE, 9999, 1), block(VARIANT_AFTER, 9999, 0), block(VARIANT_NONE, 9999, 1),
-		block(VARIANT_BEFORE, 1000, 1), block(VARIANT_AFTER, 500, 1), block(VARIANT_AFTER, 9999, 1),
-		block(VARIANT_AFTER, 500, 1),
+		block(VARIANT_BEFORE, 1000, 1), block(VARIANT_BEFORE, 9999, 1),
+		block(VARIANT_BEFORE, 9999, 1), block(VARIANT_BEFORE, 9999, 1),
+		block(VARIANT_AFTER, 9999, 0), block(VARIANT_NONE, 9999, 1),
+		block(VARIANT_BEFORE, 1000, 1), block(VARIANT_AFTER, 500, 1),
+		block(VARIANT_AFTER, 9999, 1), block(VARIANT_AFTER, 500, 1),
 	};
 	struct profile *p = folded("f 100");
 	struct compare_block blocks[10];
@@ -157,7 +158,7 @@ static void test_unmeasured_times_are_no_metric(void **state)
 	compare_free(c);
 }
 
-/* Blocks under an instruction clock repeat to the nanosecond: the interval is the clock's step per operation. */
+/* Blocks under an instruction clock repeat to the nanosecond: the interval is the clock's step. */
 static void test_exact_blocks(void **state)
 {
 	struct run b = block(VARIANT_BEFORE, 281000000, 20000), a = block(VARIANT_AFTER, 210000000, 20000);
@@ -181,8 +182,8 @@ static void test_exact_blocks(void **state)
 static void test_functions_per_operation(void **state)
 {
 	struct run runs[] = {
-		block(VARIANT_BEFORE, 1000, 10), block(VARIANT_AFTER, 600, 10), block(VARIANT_AFTER, 1200, 20),
-		block(VARIANT_BEFORE, 2000, 20),
+		block(VARIANT_BEFORE, 1000, 10), block(VARIANT_AFTER, 600, 10),
+		block(VARIANT_AFTER, 1200, 20), block(VARIANT_BEFORE, 2000, 20),
 	};
 	struct profile *p[] = {
 		folded("m;hot 500\nm;a 300\nm;b 200"), folded("m;hot 100\nm;a 300\nm;b 200\nm;fresh 50"),
@@ -224,7 +225,7 @@ static void test_functions_per_operation(void **state)
 	compare_free(c);
 }
 
-/* Self samples per operation 5, 6, 7 before and 2, 3, 4 after: se^2 = 2/3, t = 2.776 for 4 degrees of freedom. */
+/* Self samples per operation 5, 6, 7 before and 2, 3, 4 after: se^2 = 2/3, t = 2.776 as above. */
 static void test_function_interval(void **state)
 {
 	static const enum variant order[] = {
@@ -260,7 +261,8 @@ static void test_function_interval(void **state)
 static void test_unsampled_blocks_do_not_dilute(void **state)
 {
 	struct run runs[] = {
-		block(VARIANT_BEFORE, 1000, 10), block(VARIANT_BEFORE, 1000, 10), block(VARIANT_AFTER, 1000, 10),
+		block(VARIANT_BEFORE, 1000, 10), block(VARIANT_BEFORE, 1000, 10),
+		block(VARIANT_AFTER, 1000, 10),
 	};
 	struct profile *p = folded("f 30");
 	struct compare_block blocks[] = { { &runs[0], p }, { &runs[1], NULL }, { &runs[2], p } };
@@ -322,7 +324,9 @@ static void test_one_side_without_samples(void **state)
 
 static void test_pair(void **state)
 {
-	struct run before = { .kind = RUN_RECORD, .wall_ns = 2000000000, .ops = 1, .samples = 100, .lost = 2 };
+	struct run before = {
+		.kind = RUN_RECORD, .wall_ns = 2000000000, .ops = 1, .samples = 100, .lost = 2,
+	};
 	struct run after = { .kind = RUN_IMPORT, .samples = 50 };
 	struct profile *b = folded("m;f 60\nm;g 40"), *a = folded("m;f 50");
 	struct compare *c = compare_pair(&before, b, &after, a);

@@ -21,7 +21,8 @@ static uint32_t child(const struct profile *p, uint32_t parent, const char *name
 	return c;
 }
 
-static const struct flat_row *row(const struct profile *p, const struct flat_row *rows, size_t n, const char *name)
+static const struct flat_row *row(const struct profile *p, const struct flat_row *rows, size_t n,
+				  const char *name)
 {
 	size_t i;
 
@@ -46,8 +47,10 @@ static void test_symbols_are_one_per_name_dso_kind(void **state)
 	assert_int_not_equal(symtab_intern(&t, "read", "/usr/lib/libc.so.6", FRAME_USER), a);
 	assert_int_not_equal(symtab_intern(&t, "read", "[kernel.kallsyms]", FRAME_MODULE), a);
 	/* Name and dso do not run into one another. */
-	assert_int_not_equal(symtab_intern(&t, "bc", "a", FRAME_USER), symtab_intern(&t, "c", "ab", FRAME_USER));
-	assert_int_not_equal(symtab_intern(&t, "", "ab", FRAME_USER), symtab_intern(&t, "ab", "", FRAME_USER));
+	assert_int_not_equal(symtab_intern(&t, "bc", "a", FRAME_USER),
+			     symtab_intern(&t, "c", "ab", FRAME_USER));
+	assert_int_not_equal(symtab_intern(&t, "", "ab", FRAME_USER),
+			     symtab_intern(&t, "ab", "", FRAME_USER));
 	b = symtab_intern(&t, long_name, "", FRAME_USER);
 	assert_string_equal(t.symbols[b].name, long_name);
 	assert_string_equal(t.symbols[b].dso, "");
@@ -86,7 +89,8 @@ static void test_names_are_kept_as_they_are(void **state)
 static void test_totals_and_depth(void **state)
 {
 	struct profile *p = folded("main;foo 1\nmain;foo;bar 4\nmain;baz 2.5\nmain;foo;bar 1");
-	uint32_t main_ = child(p, NODE_ROOT, "main"), foo = child(p, main_, "foo"), bar = child(p, foo, "bar");
+	uint32_t main_ = child(p, NODE_ROOT, "main"), foo = child(p, main_, "foo");
+	uint32_t bar = child(p, foo, "bar");
 
 	(void)state;
 	assert_int_equal(p->n, 5);
@@ -243,7 +247,8 @@ static void test_wide_tree(void **state)
 	(void)state;
 	for (i = 0; i < 20000; i++) {
 		snprintf(name, sizeof(name), "f%u", i);
-		profile_add(p, profile_child(p, NODE_ROOT, symtab_intern(&p->symtab, name, "", FRAME_USER)), i, i);
+		c = profile_child(p, NODE_ROOT, symtab_intern(&p->symtab, name, "", FRAME_USER));
+		profile_add(p, c, i, i);
 	}
 	/* Found again, not made twice. */
 	for (i = 0; i < 20000; i++)
@@ -283,9 +288,10 @@ static void test_alias(void **state)
 		{ "show_before", "[kab_net]", "dev_seq_printf_stats", "[kernel.kallsyms]", FRAME_KERNEL },
 		{ "show_after", NULL, "dev_seq_printf_stats", "[kernel.kallsyms]", FRAME_KERNEL },
 	};
-	struct symbol s = alias_apply(aliases, 2, (struct symbol){ "show_before", "[kab_net]", FRAME_MODULE });
+	struct symbol s;
 
 	(void)state;
+	s = alias_apply(aliases, 2, (struct symbol){ "show_before", "[kab_net]", FRAME_MODULE });
 	assert_string_equal(s.name, "dev_seq_printf_stats");
 	assert_string_equal(s.dso, "[kernel.kallsyms]");
 	assert_int_equal(s.kind, FRAME_KERNEL);

@@ -284,6 +284,30 @@ static void test_unsampled(void **state)
 	buf_release(&mail);
 }
 
+/* Blocks that were timed only give the times, sampled ones the profiles. */
+static void test_sampled_apart(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	struct buf mail = BUF_INIT;
+	size_t i, n[VARIANT_COUNT] = { 0 };
+
+	for (i = 0; i < f->n; i++) {
+		struct run *r = &f->runs[i];
+
+		if (r->warmup || !f->profiles[i] || n[r->variant]++ % 2)
+			continue;
+		profile_free(f->profiles[i]);
+		f->profiles[i] = NULL;
+		r->sampled = false;
+		r->samples = r->lost = 0;
+	}
+	fixture_compare(f);
+	write_all(f, &mail);
+	has(&mail, "3 blocks before and 3 after, interleaved");
+	has(&mail, "The profiles are of 3 blocks before and 3 after, the times of others without");
+	buf_release(&mail);
+}
+
 static void test_no_facts(void **state)
 {
 	struct fixture *f = fixture_of(state);
@@ -552,7 +576,8 @@ int main(void)
 		cmocka_unit_test(test_rules_bite),
 		TEST(test_as_measured), TEST(test_one_block_a_side), TEST(test_one_side_only),
 		TEST(test_no_blocks), TEST(test_undecided), TEST(test_worse), TEST(test_exact_repeats),
-		TEST(test_unsampled), TEST(test_no_facts), TEST(test_claims_of_nothing),
+		TEST(test_unsampled), TEST(test_sampled_apart), TEST(test_no_facts),
+		TEST(test_claims_of_nothing),
 		TEST(test_pair), TEST(test_target), TEST(test_hostile_names),
 		TEST(test_very_long_names), TEST(test_magnitudes), TEST(test_norms),
 		TEST(test_git_keeps_it),

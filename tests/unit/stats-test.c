@@ -123,7 +123,7 @@ static void test_welch_by_hand(void **state)
 	assert_int_equal(e.verdict, VERDICT_WORSE);
 }
 
-/* Equal sizes and variances: n + m - 2 degrees of freedom, and the t table's 2.228 for 10 (5 %, two-sided). */
+/* Equal sizes and variances: n + m - 2 degrees of freedom; 2.228 is the table's t for 10 (5 %, two-sided). */
 static void test_welch_table_value(void **state)
 {
 	static const double before[] = { 1, 2, 3, 4, 5, 6 }, after[] = { 11, 12, 13, 14, 15, 16 };
@@ -296,7 +296,8 @@ static void test_rng_known_answers(void **state)
 {
 	static const uint64_t want[] = {
 		11520, 0, 1509978240, 1215971899390074240, 1216172134540287360, 607988272756665600,
-		16172922978634559625ULL, 8476171486693032832ULL, 10595114339597558777ULL, 2904607092377533576ULL,
+		16172922978634559625ULL, 8476171486693032832ULL, 10595114339597558777ULL,
+		2904607092377533576ULL,
 	};
 	struct rng r = { { 1, 2, 3, 4 } };
 	size_t i;
@@ -310,7 +311,8 @@ static void test_rng_known_answers(void **state)
 static void test_rng_seed_known_answers(void **state)
 {
 	static const uint64_t want[] = {
-		6457827717110365317ULL, 3203168211198807973ULL, 9817491932198370423ULL, 4593380528125082431ULL,
+		6457827717110365317ULL, 3203168211198807973ULL, 9817491932198370423ULL,
+		4593380528125082431ULL,
 	};
 	struct rng r;
 	int i;
@@ -323,7 +325,7 @@ static void test_rng_seed_known_answers(void **state)
 
 static void test_rng_below(void **state)
 {
-	unsigned met[6] = { 0 }, i;
+	unsigned met[6] = { 0 }, low = 0, i;
 	struct rng r;
 
 	(void)state;
@@ -334,9 +336,11 @@ static void test_rng_below(void **state)
 	for (i = 0; i < 6; i++)
 		assert_in_range(met[i], 9600, 10400);
 	assert_true(rng_below(&r, 1) == 0);
-	/* Here nearly half of the values would favour some results and are drawn again. */
-	for (i = 0; i < 100; i++)
-		assert_true(rng_below(&r, (1ULL << 63) + 1) <= 1ULL << 63);
+	/* A plain remainder would make the lowest third of these as likely as the other two together. */
+	for (i = 0; i < 9000; i++)
+		low += rng_below(&r, 3ULL << 62) < 1ULL << 62;
+	/* 3000 expected, standard deviation 45. */
+	assert_in_range(low, 2800, 3200);
 }
 
 static void test_block_order_is_balanced(void **state)
@@ -352,7 +356,8 @@ static void test_block_order_is_balanced(void **state)
 
 			stats_block_order(seed, pairs, order);
 			for (i = 0; i < pairs; i++) {
-				assert_int_equal(order[2 * i] + order[2 * i + 1], VARIANT_BEFORE + VARIANT_AFTER);
+				assert_int_equal(order[2 * i] + order[2 * i + 1],
+						 VARIANT_BEFORE + VARIANT_AFTER);
 				before_first += order[2 * i] == VARIANT_BEFORE;
 			}
 			/* Half of the pairs start with each variant; an odd one by chance. */
