@@ -151,6 +151,18 @@ static int step_open(struct job *j)
 	return rc ? rc : target_facts(&j->target, &j->machine, j->err);
 }
 
+static char *expand(const char *arg, unsigned ops)
+{
+	const char *at = strstr(arg, "{ops}");
+
+	return at ? mem_printf("%.*s%u%s", (int)(at - arg), arg, ops, at + 5) : mem_strdup(arg);
+}
+
+static unsigned ops_per_block(const struct job *j)
+{
+	return j->o->ops ? j->o->ops : j->pcase.ops_per_block;
+}
+
 /* The experiment exists from here on, so that a failure below is kept with its reason. */
 static int step_begin(struct job *j)
 {
@@ -163,15 +175,19 @@ static int step_begin(struct job *j)
 		rc = store_machine_add(j->store, &j->machine, j->err);
 	if (rc)
 		goto out;
-	for (i = 0; i < j->pcase.n_workload_args; i++)
-		buf_printf(&command, " %s", j->pcase.workload_args[i]);
+	buf_printf(&command, "%s/workload", j->o->case_name);
+	for (i = 0; i < j->pcase.n_workload_args; i++) {
+		char *arg = expand(j->pcase.workload_args[i], ops_per_block(j));
+
+		buf_printf(&command, " %s", arg);
+		free(arg);
+	}
 	e->state = EXP_RUNNING;
 	e->case_name = mem_strdup(j->o->case_name);
 	e->case_yaml = buf_detach(&yaml);
 	e->target = mem_strdup(j->o->target);
 	e->command = mem_strdup(j->o->command);
-	e->workload = j->o->workload ? mem_strdup(j->o->workload) :
-		mem_printf("%s%s", j->pcase.workload_source, buf_str(&command));
+	e->workload = j->o->workload ? mem_strdup(j->o->workload) : buf_detach(&command);
 	e->kernel = mem_strdup(j->target.kernel.release);
 	e->kab_version = mem_strdup(KAB_VERSION);
 	e->started = now();
@@ -189,13 +205,6 @@ out:
 	return rc;
 }
 
-static char *expand(const char *arg, unsigned ops)
-{
-	const char *at = strstr(arg, "{ops}");
-
-	return at ? mem_printf("%.*s%u%s", (int)(at - arg), arg, ops, at + 5) : mem_strdup(arg);
-}
-
 static int shell(struct job *j, const char *command, struct buf *out)
 {
 	const char *argv[] = { "/bin/sh", "-c", command, NULL };
@@ -209,7 +218,6 @@ static int shell(struct job *j, const char *command, struct buf *out)
 
 static int step_prepare(struct job *j)
 {
-	unsigned ops = j->o->ops ? j->o->ops : j->pcase.ops_per_block;
 	struct buf out = BUF_INIT;
 	size_t i, n = 0;
 	int rc = 0;
@@ -223,7 +231,7 @@ static int step_prepare(struct job *j)
 		j->argv = mem_calloc(j->pcase.n_workload_args + 2, sizeof(*j->argv));
 		rc = target_put(&j->target, j->build.workload, &j->argv[n++], j->err);
 		for (i = 0; i < j->pcase.n_workload_args; i++)
-			j->argv[n++] = expand(j->pcase.workload_args[i], ops);
+			j->argv[n++] = expand(j->pcase.workload_args[i], ops_per_block(j));
 	}
 	for (i = 0; !rc && i < j->pcase.n_setup; i++) {
 		buf_clear(&out);

@@ -233,10 +233,9 @@ static void limits(const struct report_input *in, struct buf *out)
 			 " prediction.");
 	if (exact)
 		add(out, "Time is the instruction clock (-icount shift=0, one CPU): one guest instruction is"
-			 " 1 ns, so times are instruction counts. The sampling timer runs on the same clock,"
-			 " in step with the workload, and may hit the same places of each operation again and"
-			 " again: the times are exact, the costs of single functions and their intervals are"
-			 " not.");
+			 " 1 ns, so times are instruction counts. Samples are taken on the same clock, by"
+			 " several timers of different periods so that they do not beat with the workload: the"
+			 " times are exact, the costs of single functions as good as their intervals.");
 	else if (tcg)
 		add(out, "Times are those of translated code: take their direction, not their size.");
 	if (on_cpu_clock(in))
