@@ -30,7 +30,7 @@ struct stack_key {
 
 void recorder_init(struct recorder *r, struct buf *out, uint32_t first_stack, size_t max_stack)
 {
-	*r = (struct recorder){ .out = out, .first_stack = first_stack, .max_stack = max_stack };
+	*r = (struct recorder){ .out = out, .first_stack = first_stack, .max_stack = max_stack, .clocks = 1 };
 	r->batch = mem_alloc(sizeof(*r->batch));
 	r->batch->one_period = true;
 }
