@@ -121,8 +121,8 @@ char *fs_shipped(const char *name, struct err *err)
 	if (!path)
 		path = first_of(dir, tree, name, "HACKING.md");
 	if (!path)
-		err_add(err, -ENOENT, "The folder \"%s\" that comes with kab is neither at the top of a source tree "
-			"around %s nor in ../share/kab; set KAB_DATA to the folder that holds it.", name, dir);
+		err_add(err, -ENOENT, "kab's folder \"%s\" is neither at the top of a source tree around "
+			"%s nor in ../share/kab; set KAB_DATA to its parent.", name, dir);
 	return path;
 }
 

@@ -23,6 +23,8 @@
 
 /* Blocks of the unpatched kernel on either side of the comparison: enough for a mean and its spread. */
 #define NATIVE_BLOCKS 2
+/* Sampling clocks in a block; see dithered(). */
+#define CLOCKS 8
 
 struct job {
 	struct store *store;
@@ -149,6 +151,18 @@ static int step_open(struct job *j)
 	return rc ? rc : target_facts(&j->target, &j->machine, j->err);
 }
 
+static char *expand(const char *arg, unsigned ops)
+{
+	const char *at = strstr(arg, "{ops}");
+
+	return at ? mem_printf("%.*s%u%s", (int)(at - arg), arg, ops, at + 5) : mem_strdup(arg);
+}
+
+static unsigned ops_per_block(const struct job *j)
+{
+	return j->o->ops ? j->o->ops : j->pcase.ops_per_block;
+}
+
 /* The experiment exists from here on, so that a failure below is kept with its reason. */
 static int step_begin(struct job *j)
 {
@@ -161,15 +175,19 @@ static int step_begin(struct job *j)
 		rc = store_machine_add(j->store, &j->machine, j->err);
 	if (rc)
 		goto out;
-	for (i = 0; i < j->pcase.n_workload_args; i++)
-		buf_printf(&command, " %s", j->pcase.workload_args[i]);
+	buf_printf(&command, "%s/workload", j->o->case_name);
+	for (i = 0; i < j->pcase.n_workload_args; i++) {
+		char *arg = expand(j->pcase.workload_args[i], ops_per_block(j));
+
+		buf_printf(&command, " %s", arg);
+		free(arg);
+	}
 	e->state = EXP_RUNNING;
 	e->case_name = mem_strdup(j->o->case_name);
 	e->case_yaml = buf_detach(&yaml);
 	e->target = mem_strdup(j->o->target);
 	e->command = mem_strdup(j->o->command);
-	e->workload = j->o->workload ? mem_strdup(j->o->workload) :
-		mem_printf("%s%s", j->pcase.workload_source, buf_str(&command));
+	e->workload = j->o->workload ? mem_strdup(j->o->workload) : buf_detach(&command);
 	e->kernel = mem_strdup(j->target.kernel.release);
 	e->kab_version = mem_strdup(KAB_VERSION);
 	e->started = now();
@@ -187,13 +205,6 @@ out:
 	return rc;
 }
 
-static char *expand(const char *arg, unsigned ops)
-{
-	const char *at = strstr(arg, "{ops}");
-
-	return at ? mem_printf("%.*s%u%s", (int)(at - arg), arg, ops, at + 5) : mem_strdup(arg);
-}
-
 static int shell(struct job *j, const char *command, struct buf *out)
 {
 	const char *argv[] = { "/bin/sh", "-c", command, NULL };
@@ -207,7 +218,6 @@ static int shell(struct job *j, const char *command, struct buf *out)
 
 static int step_prepare(struct job *j)
 {
-	unsigned ops = j->o->ops ? j->o->ops : j->pcase.ops_per_block;
 	struct buf out = BUF_INIT;
 	size_t i, n = 0;
 	int rc = 0;
@@ -221,7 +231,7 @@ static int step_prepare(struct job *j)
 		j->argv = mem_calloc(j->pcase.n_workload_args + 2, sizeof(*j->argv));
 		rc = target_put(&j->target, j->build.workload, &j->argv[n++], j->err);
 		for (i = 0; i < j->pcase.n_workload_args; i++)
-			j->argv[n++] = expand(j->pcase.workload_args[i], ops);
+			j->argv[n++] = expand(j->pcase.workload_args[i], ops_per_block(j));
 	}
 	for (i = 0; !rc && i < j->pcase.n_setup; i++) {
 		buf_clear(&out);
@@ -420,7 +430,7 @@ static int block(struct job *j, enum variant v, bool warmup, uint64_t freq_hz)
 	struct run run = { .experiment = j->exp.id, .kind = RUN_BLOCK, .state = RUN_RUNNING, .variant = v,
 			   .ordinal = j->ordinal++, .warmup = warmup, .sampled = sampled, .freq_hz = freq_hz };
 	struct live_block spec = { .argv = (const char *const *)j->argv, .sampled = sampled, .event = j->o->event,
-				   .freq_hz = freq_hz, .drain_after = j->o->exact };
+				   .freq_hz = freq_hz, .clocks = CLOCKS, .drain_after = j->o->exact };
 	struct live_result r = { 0 };
 	int rc, rc2;
 
@@ -478,8 +488,9 @@ static int native_blocks(struct job *j, bool warmup)
 /*
  * A fixed sampling period beats with a loop of nearly constant length: each
  * block would then sample the same few places of the loop, all blocks would
- * agree, and all be wrong. So the frequency differs from pair to pair, within
- * 10 % of the one asked for, and the intervals over blocks hold what is left.
+ * agree, and all be wrong. So a block is sampled by several clocks of different
+ * periods, and the frequency differs from pair to pair, within 10 % of the one
+ * asked for; the intervals over blocks hold what is left.
  */
 static uint64_t dithered(uint64_t freq_hz, struct rng *rng)
 {

@@ -13,8 +13,10 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/proc.h"
 #include "base/text.h"
+#include "lab/console.h"
 #include "lab/release.h"
 
 #define MAX_ARGS 16
@@ -134,6 +136,7 @@ struct watch {
 	const struct lab_opts *o;
 	const char *dir;
 	double total;
+	char what[RELEASE_MAX + 64];
 };
 
 static double bytes_in(const char *dir)
@@ -156,7 +159,7 @@ static bool watch_stop(void *ctx)
 	struct watch *w = ctx;
 
 	if (w->o->progress)
-		w->o->progress(w->o->ctx, "Downloading the kernel", bytes_in(w->dir), w->total);
+		w->o->progress(w->o->ctx, w->what, bytes_in(w->dir), w->total);
 	return w->o->stop && w->o->stop(w->o->ctx);
 }
 
@@ -165,10 +168,12 @@ int apt_download(const struct lab_opts *o, const char *package, const char *dir,
 	/* The sandbox user could not write into our folder, and apt warns about that. */
 	const char *const argv[] = { "apt-get", "download", "-q", "-o", "APT::Sandbox::User=", package, NULL };
 	struct buf log = BUF_INIT, why = BUF_INIT;
-	struct watch w = { o, dir, (double)apt_size(package) };
+	struct watch w = { .o = o, .dir = dir, .total = (double)apt_size(package) };
 	const struct proc_opts opts = { .dir = dir, .log = &log, .stop = watch_stop, .ctx = &w };
-	int rc = proc_run(argv, &opts, err);
+	int rc;
 
+	snprintf(w.what, sizeof(w.what), "Downloading %s", package);
+	rc = proc_run(argv, &opts, err);
 	if (rc > 0) {
 		reason(&why, &log);
 		rc = err_add(err, -EIO, "Cannot download %s: %s. Check the network, `apt-get update` and the space in "
@@ -177,5 +182,55 @@ int apt_download(const struct lab_opts *o, const char *package, const char *dir,
 	}
 	buf_release(&why);
 	buf_release(&log);
+	return rc;
+}
+
+/* The package that the download has put there; the caller frees. */
+static char *find_deb(const char *dir, struct err *err)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	char *path = NULL;
+
+	while (d && !path && (e = readdir(d))) {
+		size_t n = strlen(e->d_name);
+
+		if (n > 4 && !strcmp(e->d_name + n - 4, ".deb"))
+			path = mem_printf("%s/%s", dir, e->d_name);
+	}
+	if (d)
+		closedir(d);
+	if (!path)
+		err_add(err, -ENOENT, "`apt-get download` left no package in %s; run it again.", dir);
+	return path;
+}
+
+int apt_unpack(const struct lab_opts *o, const char *from, const char *to, const char *const *members, struct err *err)
+{
+	/* A pipe needs a shell; what it joins arrives as arguments and is never read as shell text. */
+	static const char script[] = "deb=$1; shift; dpkg-deb --fsys-tarfile \"$deb\" | tar -x \"$@\"";
+	char *deb = find_deb(from, err);
+	const char *argv[32] = { "bash", "-o", "pipefail", "-c", script, "bash", deb, "-C", to, "--no-same-owner",
+				 "--transform=s,^\\./usr/,./,", "--wildcards", "--" };
+	struct buf log = BUF_INIT, last = BUF_INIT;
+	const struct proc_opts opts = { .log = &log, .stop = o->stop, .ctx = o->ctx };
+	size_t n = 0;
+	int rc;
+
+	if (!deb)
+		return -ENOENT;
+	while (argv[n])
+		n++;
+	while (*members && n + 1 < sizeof(argv) / sizeof(argv[0]))
+		argv[n++] = *members++;
+	rc = proc_run(argv, &opts, err);
+	if (rc > 0) {
+		console_lines(&last, buf_str(&log), log.len, 1);
+		rc = err_add(err, -EIO, "Cannot unpack %s into %s; is the disk full? The last word of tar: %s", deb, to,
+			     buf_str(&last));
+	}
+	buf_release(&last);
+	buf_release(&log);
+	free(deb);
 	return rc;
 }

@@ -24,9 +24,9 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "lab/apt.h"
+#include "lab/busybox.h"
 #include "lab/bzimage.h"
 #include "lab/cache.h"
-#include "lab/console.h"
 #include "lab/elf.h"
 #include "lab/release.h"
 
@@ -47,6 +47,7 @@ static const char *const module_parts[] = {
 	"kernel/net/llc",
 	"kernel/net/bridge/bridge.ko*",
 };
+#define PARTS (sizeof(module_parts) / sizeof(module_parts[0]))
 
 static void say(const struct lab_opts *o, const char *what)
 {
@@ -104,58 +105,20 @@ static int resolve(const struct lab_opts *o, char **release, struct err *err)
 
 /* --- unpacking --- */
 
-/* The one .deb that the download has put there; the caller frees. */
-static char *find_deb(const char *dir, struct err *err)
+static int unpack(const struct lab_opts *o, const char *from, const char *release, const char *to, struct err *err)
 {
-	DIR *d = opendir(dir);
-	struct dirent *e;
-	char *path = NULL;
-
-	while (d && !path && (e = readdir(d))) {
-		size_t n = strlen(e->d_name);
-
-		if (n > 4 && !strcmp(e->d_name + n - 4, ".deb"))
-			path = mem_printf("%s/%s", dir, e->d_name);
-	}
-	if (d)
-		closedir(d);
-	if (!path)
-		err_add(err, -ENOENT, "apt-get download left no package in %s; free some space there and try again.", dir);
-	return path;
-}
-
-static int unpack(const struct lab_opts *o, const char *deb, const char *release, const char *to, struct err *err)
-{
-	/* A pipe needs a shell; what it joins arrives as arguments and is never read as shell text. */
-	static const char script[] = "deb=$1; shift; dpkg-deb --fsys-tarfile \"$deb\" | tar -x \"$@\"";
-	static const size_t n_parts = sizeof(module_parts) / sizeof(module_parts[0]);
-	const char *argv[32] = { "bash", "-o", "pipefail", "-c", script, "bash", deb, "-C", to, "--no-same-owner",
-				 "--transform=s,^\\./usr/,./,", "--wildcards", "--" };
-	struct buf log = BUF_INIT, last = BUF_INIT;
-	const struct proc_opts opts = { .log = &log, .stop = o->stop, .ctx = o->ctx };
-	char *patterns[sizeof(module_parts) / sizeof(module_parts[0]) + 1];
-	size_t n = 0, i;
+	const char *patterns[PARTS + 2] = { NULL };
+	size_t i;
 	int rc;
 
 	say(o, "Unpacking the kernel");
-	patterns[n_parts] = mem_printf("./boot/vmlinuz-%s", release);
+	patterns[PARTS] = mem_printf("./boot/vmlinuz-%s", release);
 	/* Newer packages have their modules in ./usr/lib. */
-	for (i = 0; i < n_parts; i++)
+	for (i = 0; i < PARTS; i++)
 		patterns[i] = mem_printf("*/lib/modules/%s/%s", release, module_parts[i]);
-	while (argv[n])
-		n++;
-	for (i = 0; i <= n_parts; i++)
-		argv[n++] = patterns[i];
-	rc = proc_run(argv, &opts, err);
-	if (rc > 0) {
-		console_lines(&last, buf_str(&log), log.len, 1);
-		rc = err_add(err, -EIO, "Cannot unpack the kernel package into %s (is the disk full?); the last word of tar "
-			     "was: %s", to, buf_str(&last));
-	}
-	for (i = 0; i <= n_parts; i++)
-		free(patterns[i]);
-	buf_release(&last);
-	buf_release(&log);
+	rc = apt_unpack(o, from, to, patterns, err);
+	for (i = 0; i <= PARTS; i++)
+		free((char *)patterns[i]);
 	return rc;
 }
 
@@ -216,7 +179,7 @@ static void remove_leftovers(const char *dir)
 static int fetch_image(const struct lab_opts *o, const char *dir, const char *release, struct err *err)
 {
 	char *package = mem_printf("linux-image-%s", release), *final = mem_printf("%s/%s", dir, release);
-	char *new = mem_printf("%s/" NEW_PREFIX "XXXXXX", dir), *root = NULL, *deb = NULL;
+	char *new = mem_printf("%s/" NEW_PREFIX "XXXXXX", dir), *root = NULL;
 	int rc;
 
 	if (!mkdtemp(new)) {
@@ -227,17 +190,14 @@ static int fetch_image(const struct lab_opts *o, const char *dir, const char *re
 	rc = mkdir(root, 0755) ? err_sys(err, errno, "Cannot create the folder %s", root) : 0;
 	if (!rc)
 		rc = apt_download(o, package, new, err);
-	if (!rc && !(deb = find_deb(new, err)))
-		rc = -ENOENT;
 	if (!rc)
-		rc = unpack(o, deb, release, root, err);
+		rc = unpack(o, new, release, root, err);
 	if (!rc)
 		rc = unpack_elf(o, root, release, err);
 	if (!rc && rename(root, final))
 		rc = err_sys(err, errno, "Cannot put the kernel in place as %s", final);
 	fs_remove(new, NULL);
 out:
-	free(deb);
 	free(root);
 	free(new);
 	free(final);
@@ -323,6 +283,8 @@ int lab_fetch(const struct lab_opts *o, struct lab_kernel *k, struct err *err)
 		rc = cache_kernel(dir, release, k, err);
 	if (!rc)
 		rc = write_notes(o, dir, release, err);
+	if (!rc)
+		rc = busybox_fetch(o, err);
 	if (!rc)
 		rc = fetch_headers(o, k, err);
 	if (rc)

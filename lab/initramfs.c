@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/fs.h"
+#include "lab/busybox.h"
 #include "lab/elf.h"
 #include "lab/lab.h"
 #include "lab/modules.h"
@@ -69,15 +69,11 @@ static int add_program(struct buf *out, const char *name, const char *path, cons
 
 static int add_busybox(struct buf *out, struct err *err)
 {
-	static const char *const places[] = { "/bin/busybox", "/usr/bin/busybox", "/usr/local/bin/busybox", NULL };
-	const char *const *p = places;
+	char *path = busybox_find(err);
+	int rc = path ? add_program(out, "bin/busybox", path, "run `apt-get install busybox-static`", err) : -ENOENT;
 
-	while (*p && !fs_exists(*p))
-		p++;
-	if (!*p)
-		return err_add(err, -ENOENT, "The lab's guest needs a static busybox; run `apt-get install "
-			       "busybox-static`.");
-	return add_program(out, "bin/busybox", *p, "run `apt-get install busybox-static`", err);
+	free(path);
+	return rc;
 }
 
 /* One line of modules.dep: all that the module needs, also indirectly, what is to be loaded first last. */

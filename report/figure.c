@@ -110,13 +110,13 @@ void figure_interval(struct buf *out, double lo, double hi, const struct scale *
 	buf_putc(out, ']');
 }
 
-/* Without the sign of per cent. Seven characters: "-100.0", "+12345", "+1e+07". */
+/* Without the sign of per cent, at most six characters: "-24.9", "-100", "+12345", "+1e+07". */
 static void percent(struct buf *out, double p, int decimals, bool sign)
 {
 	char text[32];
 
 	if (fabs(p) < 1000) {
-		fixed(out, p, decimals, sign);
+		fixed(out, p, fabs(p) < 99.95 ? decimals : 0, sign);
 		return;
 	}
 	snprintf(text, sizeof(text), fabs(p) < 1e5 ? sign ? "%+.0f" : "%.0f" : sign ? "%+.0e" : "%.0e", p);

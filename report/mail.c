@@ -233,7 +233,9 @@ static void limits(const struct report_input *in, struct buf *out)
 			 " prediction.");
 	if (exact)
 		add(out, "Time is the instruction clock (-icount shift=0, one CPU): one guest instruction is"
-			 " 1 ns, so times are instruction counts.");
+			 " 1 ns, so times are instruction counts. Samples are taken on the same clock, by"
+			 " several timers of different periods so that they do not beat with the workload: the"
+			 " times are exact, the costs of single functions as good as their intervals.");
 	else if (tcg)
 		add(out, "Times are those of translated code: take their direction, not their size.");
 	if (on_cpu_clock(in))
@@ -347,6 +349,21 @@ static void setup_pair(const struct report_input *in, struct buf *out)
 	}
 }
 
+/* Whether the experiment says the same already. */
+static bool repeated(const struct report_input *in, const struct fact *f)
+{
+	const struct { const char *key, *value; } said[] = {
+		{ "target", in->exp ? in->exp->target : NULL },
+		{ "kernel.release", in->exp ? in->exp->kernel : NULL },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+		if (said[i].value && !strcmp(f->key, said[i].key) && !strcmp(f->value, said[i].value))
+			return true;
+	return false;
+}
+
 static void setup(const struct report_input *in, struct buf *out)
 {
 	size_t i;
@@ -359,7 +376,8 @@ static void setup(const struct report_input *in, struct buf *out)
 		setup_pair(in, out);
 	block_values(in, out);
 	for (i = 0; in->machine && i < in->machine->n; i++)
-		labelled(in->machine->facts[i].key, in->machine->facts[i].value, out);
+		if (!repeated(in, &in->machine->facts[i]))
+			labelled(in->machine->facts[i].key, in->machine->facts[i].value, out);
 	for (i = 0; in->facts && i < in->facts->n_notes; i++)
 		labelled("note", in->facts->notes[i], out);
 }

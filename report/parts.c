@@ -391,6 +391,14 @@ void parts_metrics_caption(const struct report_input *in, struct buf *out)
 	free(op);
 }
 
+/* "wall" of "wall time", where columns are few. */
+static size_t short_name(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 5 && !strcmp(name + len - 5, " time") ? len - 5 : len;
+}
+
 void parts_metrics(const struct report_input *in, const struct parts_opts *o, struct buf *out)
 {
 	static const struct table_col cols[] = {
@@ -410,7 +418,7 @@ void parts_metrics(const struct report_input *in, const struct parts_opts *o, st
 		struct scale s = metric_scale(m);
 		struct buf b = BUF_INIT;
 
-		table_cell(&t, "%s", m->name);
+		table_cell(&t, "%.*s", o->width ? (int)short_name(m->name) : 20, m->name);
 		table_cell(&t, "%.12s", s.unit);
 		figure(&b, e->before.mean, &s, false);
 		table_take(&t, &b);
@@ -581,6 +589,8 @@ void parts_functions_caption(const struct report_input *in, struct buf *out)
 		     formula, unit);
 	text = para_ascii(formula);
 	buf_printf(out, "Self cost of the functions that moved most: %s.", text);
+	if (!interval && in->norm == NORM_OP)
+		buf_puts(out, " No intervals without two sampled blocks a side: noise is not told apart.");
 	if (interval)
 		buf_puts(out, " +- is half the 95% interval over blocks, of each function alone; ~ marks"
 			      " those that hold 0.");

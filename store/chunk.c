@@ -77,7 +77,7 @@ int chunk_encode(const struct store_sample *v, size_t n, struct buf *out)
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, LEVEL);
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
 	size = ZSTD_compress2(zstd, out->data + out->len, room, plain.data, plain.len);
-	if (!ZSTD_isError(size))	/* the room is enough by zstd's own bound, so only memory can be short */
+	if (!ZSTD_isError(size))	/* the room is enough: only memory can be short */
 		out->len += size;
 	ZSTD_freeCCtx(zstd);
 	buf_release(&plain);

@@ -23,7 +23,10 @@ struct buf;
 
 #define CHUNK_SAMPLES 65536		/* at most, in one chunk */
 
-/* Appends the chunk of n samples, in the order given; 0 < n <= CHUNK_SAMPLES. -ENOMEM when zstd gets no memory. */
+/*
+ * Appends the chunk of n samples, in the order given; 0 < n <= CHUNK_SAMPLES.
+ * -ENOMEM when zstd gets no memory.
+ */
 int chunk_encode(const struct store_sample *v, size_t n, struct buf *out);
 /* Exactly n samples into v, which has room for them; -EUCLEAN for bytes that are no such chunk. */
 int chunk_decode(const void *data, size_t len, struct store_sample *v, size_t n);

@@ -55,8 +55,8 @@ static uint32_t name_number(struct store_forest *f, sqlite3_stmt *st, int column
 }
 
 /* The rows behind those already known. */
-static sqlite3_stmt *rows_behind(struct store *s, enum store_query q, const char *sql, const int64_t *ids, size_t n,
-				 struct err *err)
+static sqlite3_stmt *rows_behind(struct store *s, enum store_query q, const char *sql, const int64_t *ids,
+				 size_t n, struct err *err)
 {
 	sqlite3_stmt *st = NULL;
 
@@ -107,10 +107,11 @@ static int load_stacks(struct store *s, struct err *err)
 
 		if (id == 0)		/* the root, its own parent */
 			parent = 0;
-		if ((id && !f->stack_ids.n) || parent == MAP_NONE || symbol == MAP_NONE || f->stack_ids.n == MAP_NONE) {
+		if ((id && !f->stack_ids.n) || parent == MAP_NONE || symbol == MAP_NONE ||
+		    f->stack_ids.n == MAP_NONE) {
 			store_done(st);
-			return store_damaged(s, err, "stack %lld does not lie behind its parent, or its symbol is missing",
-					     (long long)id);
+			return store_damaged(s, err, "stack %lld does not lie behind its parent, or its "
+					     "symbol is missing", (long long)id);
 		}
 		vec_push(&f->stacks, (struct store_stack_row){ parent, symbol });
 		vec_push(&f->stack_ids, id);
@@ -174,8 +175,9 @@ static int node_of(struct fold *f, uint32_t stack, uint32_t *node, struct err *e
 	while (f->path.n) {
 		stack = f->path.v[--f->path.n];
 		if (f->p->n >= NODES_MAX)
-			return err_add(err, -E2BIG, "The profile has more than %u nodes, which no recording of kab has; the "
-				       "session file %s may be damaged.", NODES_MAX, f->s->path);
+			return err_add(err, -E2BIG, "The profile has more than %u nodes, which no recording "
+				       "of kab has; the session file %s may be damaged.", NODES_MAX,
+				       f->s->path);
 		*node = profile_child(f->p, *node, symbol_of(f, stacks[stack].symbol));
 		f->nodes[stack].node = *node;
 		f->nodes[stack].generation = f->generation;
@@ -193,7 +195,8 @@ static int enter_thread(struct fold *f, int64_t run, int64_t thread, struct err 
 {
 	const char *comm;
 	sqlite3_stmt *st = NULL;
-	int rc = store_stmt(f->s, Q_THREAD_COMM, "SELECT comm FROM thread WHERE id = ? AND run = ?", &st, err);
+	int rc = store_stmt(f->s, Q_THREAD_COMM, "SELECT comm FROM thread WHERE id = ? AND run = ?", &st,
+			    err);
 
 	if (rc)
 		return rc;
@@ -203,7 +206,8 @@ static int enter_thread(struct fold *f, int64_t run, int64_t thread, struct err 
 	if (rc < 0)
 		return rc;
 	if (!rc)
-		return store_damaged(f->s, err, "run %lld has samples of a thread that it does not have", (long long)run);
+		return store_damaged(f->s, err, "run %lld has samples of a thread that it does not have",
+				     (long long)run);
 	comm = (const char *)sqlite3_column_text(st, 0);
 	start_below(f, mark_below(f, NODE_ROOT, comm ? comm : ""));
 	store_done(st);
@@ -224,15 +228,18 @@ static int fold_run(struct fold *f, int64_t run, struct err *err)
 	sqlite3_bind_int64(st, 2, f->opts->event);
 	while ((rc = store_row(f->s, st, err)) == 1) {
 		int64_t thread = sqlite3_column_int64(st, 0);
-		uint32_t stack = index_of(forest->stack_ids.v, forest->stack_ids.n, sqlite3_column_int64(st, 1));
+		uint32_t stack = index_of(forest->stack_ids.v, forest->stack_ids.n,
+					  sqlite3_column_int64(st, 1));
 		double count = sqlite3_column_double(st, 2), period = sqlite3_column_double(st, 3);
 		uint32_t node = NODE_NONE;
 
 		rc = 0;
 		if (stack == MAP_NONE)
-			rc = store_damaged(f->s, err, "run %lld has samples of a stack that does not exist", (long long)run);
+			rc = store_damaged(f->s, err, "run %lld has samples of a stack that does not exist",
+					   (long long)run);
 		else if (!isfinite(count) || !isfinite(period))
-			rc = store_damaged(f->s, err, "run %lld has counts that are no numbers", (long long)run);
+			rc = store_damaged(f->s, err, "run %lld has counts that are no numbers",
+					   (long long)run);
 		else if (f->opts->by_comm && (in_hand < 0 || thread != in_hand))
 			rc = enter_thread(f, run, thread, err);
 		in_hand = thread;

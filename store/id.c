@@ -19,8 +19,10 @@ static int bad_id(const char *text, struct err *err)
 	struct buf shown = BUF_INIT;
 
 	text_escape(&shown, text, strnlen(text, 60), false);
-	err_add(err, -EINVAL, "\"%s\" names nothing in a session file; ids look like e3, r12, p5 or e3:before, and kab list "
-		"shows them.", buf_str(&shown));
+	err_add(err, -EINVAL,
+		"\"%s\" names nothing in a session file; ids look like e3, r12, p5 or e3:before, and "
+		"kab list shows them.",
+		buf_str(&shown));
 	buf_release(&shown);
 	return -EINVAL;
 }
@@ -98,17 +100,20 @@ int store_id_resolve(struct store *s, const char *text, struct store_id *id, str
 		return rc;
 	store_id_format(&want, asked);
 	if (!kind)
-		return err_add(err, -ENOENT, "There is no %s in the session file %s; kab list shows what there is.", asked,
+		return err_add(err, -ENOENT,
+			       "There is no %s in the session file %s; kab list shows what there is.", asked,
 			       s->path);
 	if (want.side && kind != 'e')
-		return err_add(err, -EINVAL, "%s is no experiment, so it has no side %s; leave the side out.", asked,
-			       variant_name(want.side));
+		return err_add(err, -EINVAL, "%s is no experiment, so it has no side %s; leave the side out.",
+			       asked, variant_name(want.side));
 	if (want.kind && want.kind != kind) {
 		for (i = 0; kinds[i].kind != kind; i++)
 			;
 		snprintf(is, sizeof(is), "%c%lld", kind, (long long)want.n);
-		return err_add(err, -ENOENT, "There is no %s in the session file %s, but %s is %s; kab list shows what there is.",
-			       asked, s->path, is, kinds[i].what);
+		return err_add(
+			err, -ENOENT,
+			"There is no %s in the session file %s, but %s is %s; kab list shows what there is.",
+			asked, s->path, is, kinds[i].what);
 	}
 	want.kind = kind;
 	*id = want;

@@ -73,7 +73,8 @@ static int add_or_find(struct store *s, sqlite3_stmt *add, sqlite3_stmt *find, i
 	return rc ? rc : store_damaged(s, err, "an index finds a row that its table does not have");
 }
 
-int store_thread(struct store *s, int64_t run, uint32_t pid, uint32_t tid, const char *comm, int64_t *id, struct err *err)
+int store_thread(struct store *s, int64_t run, uint32_t pid, uint32_t tid, const char *comm, int64_t *id,
+		 struct err *err)
 {
 	sqlite3_stmt *st[2] = { NULL, NULL };
 	int rc, i;
@@ -88,11 +89,14 @@ int store_thread(struct store *s, int64_t run, uint32_t pid, uint32_t tid, const
 		return 0;
 	rc = store_begin(s, err);
 	if (!rc)
-		rc = store_stmt(s, Q_THREAD_ADD,
-				"INSERT INTO thread (run, pid, tid, comm) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", &st[0], err);
+		rc = store_stmt(
+			s, Q_THREAD_ADD,
+			"INSERT INTO thread (run, pid, tid, comm) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			&st[0], err);
 	if (!rc)
 		rc = store_stmt(s, Q_THREAD_FIND,
-				"SELECT id FROM thread WHERE run = ? AND pid = ? AND tid = ? AND comm = ?", &st[1], err);
+				"SELECT id FROM thread WHERE run = ? AND pid = ? AND tid = ? AND comm = ?",
+				&st[1], err);
 	if (rc)
 		return rc;
 	for (i = 0; i < 2; i++) {
@@ -107,8 +111,8 @@ int store_thread(struct store *s, int64_t run, uint32_t pid, uint32_t tid, const
 	return rc;
 }
 
-int store_symbol(struct store *s, const char *name, const char *dso, const char *build_id, enum frame_kind kind,
-		 int64_t *id, struct err *err)
+int store_symbol(struct store *s, const char *name, const char *dso, const char *build_id,
+		 enum frame_kind kind, int64_t *id, struct err *err)
 {
 	sqlite3_stmt *st[2] = { NULL, NULL };
 	int rc, i;
@@ -125,11 +129,15 @@ int store_symbol(struct store *s, const char *name, const char *dso, const char 
 		return 0;
 	rc = store_begin(s, err);
 	if (!rc)
-		rc = store_stmt(s, Q_SYMBOL_ADD, "INSERT INTO symbol (name, dso, build_id, kind) VALUES (?, ?, ?, ?)"
-				" ON CONFLICT DO NOTHING", &st[0], err);
+		rc = store_stmt(s, Q_SYMBOL_ADD,
+				"INSERT INTO symbol (name, dso, build_id, kind) VALUES (?, ?, ?, ?)"
+				" ON CONFLICT DO NOTHING",
+				&st[0], err);
 	if (!rc)
-		rc = store_stmt(s, Q_SYMBOL_FIND,
-				"SELECT id FROM symbol WHERE name = ? AND dso = ? AND build_id = ? AND kind = ?", &st[1], err);
+		rc = store_stmt(
+			s, Q_SYMBOL_FIND,
+			"SELECT id FROM symbol WHERE name = ? AND dso = ? AND build_id = ? AND kind = ?",
+			&st[1], err);
 	if (rc)
 		return rc;
 	for (i = 0; i < 2; i++) {
@@ -155,10 +163,12 @@ int store_stack_child(struct store *s, int64_t parent, int64_t symbol, int64_t *
 		return 0;
 	rc = store_begin(s, err);
 	if (!rc)
-		rc = store_stmt(s, Q_STACK_ADD, "INSERT INTO stack (parent, symbol) VALUES (?, ?) ON CONFLICT DO NOTHING",
+		rc = store_stmt(s, Q_STACK_ADD,
+				"INSERT INTO stack (parent, symbol) VALUES (?, ?) ON CONFLICT DO NOTHING",
 				&st[0], err);
 	if (!rc)
-		rc = store_stmt(s, Q_STACK_FIND, "SELECT id FROM stack WHERE parent = ? AND symbol = ?", &st[1], err);
+		rc = store_stmt(s, Q_STACK_FIND, "SELECT id FROM stack WHERE parent = ? AND symbol = ?",
+				&st[1], err);
 	if (rc)
 		return rc;
 	for (i = 0; i < 2; i++) {
@@ -171,13 +181,16 @@ int store_stack_child(struct store *s, int64_t parent, int64_t symbol, int64_t *
 	return rc;
 }
 
-int store_event(struct store *s, int64_t run, uint32_t index, const char *name, const char *unit, struct err *err)
+int store_event(struct store *s, int64_t run, uint32_t index, const char *name, const char *unit,
+		struct err *err)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = store_begin(s, err);
 
 	if (!rc)
-		rc = store_stmt(s, Q_EVENT_ADD, "INSERT INTO event (run, position, name, unit) VALUES (?, ?, ?, ?)", &st, err);
+		rc = store_stmt(s, Q_EVENT_ADD,
+				"INSERT INTO event (run, position, name, unit) VALUES (?, ?, ?, ?)", &st,
+				err);
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, run);
@@ -252,10 +265,15 @@ static int write_chunk(struct store *s, struct err *err)
 	}
 	rc = chunk_encode(p->raw.v, p->raw.n, &data);
 	if (rc)
-		err_add(err, rc, "Cannot write the session file %s: out of memory; what was committed before stays.", s->path);
+		err_add(err, rc,
+			"Cannot write the session file %s: out of memory; what was committed before stays.",
+			s->path);
 	else
-		rc = store_stmt(s, Q_CHUNK_ADD, "INSERT INTO chunk (run, number, first_ns, last_ns, samples, data) VALUES (?1,"
-				" (SELECT ifnull(max(number), 0) + 1 FROM chunk WHERE run = ?1), ?2, ?3, ?4, ?5)", &st, err);
+		rc = store_stmt(
+			s, Q_CHUNK_ADD,
+			"INSERT INTO chunk (run, number, first_ns, last_ns, samples, data) VALUES (?1,"
+			" (SELECT ifnull(max(number), 0) + 1 FROM chunk WHERE run = ?1), ?2, ?3, ?4, ?5)",
+			&st, err);
 	if (!rc) {
 		sqlite3_bind_int64(st, 1, p->raw_run);
 		sqlite3_bind_int64(st, 2, (int64_t)first);
@@ -265,7 +283,8 @@ static int write_chunk(struct store *s, struct err *err)
 		rc = store_exec(s, st, err);
 	}
 	if (!rc)
-		rc = store_stmt(s, Q_RUN_COUNT, "UPDATE run SET samples = samples + ? WHERE id = ?", &st, err);
+		rc = store_stmt(s, Q_RUN_COUNT, "UPDATE run SET samples = samples + ? WHERE id = ?", &st,
+				err);
 	if (!rc) {
 		sqlite3_bind_int64(st, 1, (int64_t)p->raw.n);
 		sqlite3_bind_int64(st, 2, p->raw_run);

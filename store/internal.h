@@ -90,13 +90,14 @@ int store_exec(struct store *s, sqlite3_stmt *st, struct err *err);
 /* The sentence for SQLite's last error, while trying to `verb` ("read", "write") the file. */
 int store_sql_err(struct store *s, const char *verb, struct err *err);
 /* A sentence for content that no kab wrote. */
-int store_damaged(struct store *s, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int store_damaged(struct store *s, struct err *err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* Opens the transaction when none is; refuses in a store opened for reading or after a failure. */
 int store_begin(struct store *s, struct err *err);
 int store_commit(struct store *s, struct err *err);	/* with all that is pending */
 /* Ends all writing, for the reason `why`: rolls back to the last commit. */
 void store_abort(struct store *s, int code, const struct err *why);
-/* Text of a column, at most STORE_LENGTH_MAX bytes, the caller's; NULL for NULL. Ends at the first NUL byte. */
+/* Text of a column, the caller's, at most STORE_LENGTH_MAX bytes; NULL for NULL. May hold NUL bytes. */
 char *store_text_dup(sqlite3_stmt *st, int column);
 /* An unsigned 32-bit column; anything else in it is damage. */
 int store_column_u32(struct store *s, sqlite3_stmt *st, int column, const char *what, uint32_t *value,
@@ -128,7 +129,7 @@ int store_mark_dead_incomplete(struct store *s, struct err *err);
 
 /* --- ingest.c --- */
 
-int store_flush(struct store *s, struct err *err);	/* pending samples to their tables; a no-op for a reader */
+int store_flush(struct store *s, struct err *err); /* pending samples to their tables; a no-op for a reader */
 void store_forget(struct store *s);			/* drops pending samples and known ids */
 
 /* --- fold.c --- */

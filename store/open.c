@@ -48,26 +48,36 @@ static int look_at(const char *path, enum store_mode mode, struct err *err)
 	if (!path[0])
 		return err_add(err, -EINVAL, "The name of the session file is empty; name one with -s FILE.");
 	if (stat(path, &st) && errno != ENOENT)
-		return err_add(err, -errno, "Cannot open the session file %s: %s; name another with -s FILE.", path,
-			       strerror(errno));
+		return err_add(err, -errno, "Cannot open the session file %s: %s; name another with -s FILE.",
+			       path, strerror(errno));
 	if (!st.st_mode && !write)
-		return err_add(err, -ENOENT, "There is no session file %s yet; kab run, kab record and kab import make one, "
-			       "-s FILE names another.", path);
+		return err_add(
+			err, -ENOENT,
+			"There is no session file %s yet; kab run, kab record and kab import make one, "
+			"-s FILE names another.",
+			path);
 	if (S_ISDIR(st.st_mode))
 		return err_add(err, -EISDIR, "%s is a folder; name a file in it with -s FILE.", path);
 	if (st.st_mode && !S_ISREG(st.st_mode))
 		return err_add(err, -EINVAL, "%s is not a regular file; name one with -s FILE.", path);
 	if (st.st_mode && faccessat(AT_FDCWD, path, write ? R_OK | W_OK : R_OK, AT_EACCESS))
-		return err_add(err, -errno, "Cannot %s the session file %s: %s; change its permissions, or name another with "
-			       "-s FILE.", write ? "write" : "read", path, strerror(errno));
+		return err_add(
+			err, -errno,
+			"Cannot %s the session file %s: %s; change its permissions, or name another with "
+			"-s FILE.",
+			write ? "write" : "read", path, strerror(errno));
 	if (!st.st_size && !write)
-		return err_add(err, -EINVAL, "The session file %s is empty; kab run and kab record write into it.", path);
+		return err_add(err, -EINVAL,
+			       "The session file %s is empty; kab run and kab record write into it.", path);
 	if (!write)
 		return 0;
 	dir = folder_of(path);		/* the write-ahead log is made beside the file */
 	if (faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS))
-		rc = err_add(err, -errno, "Cannot write the session file %s in the folder %s: %s; make that folder writable, "
-			     "or name a file elsewhere with -s FILE.", path, dir, strerror(errno));
+		rc = err_add(
+			err, -errno,
+			"Cannot write the session file %s in the folder %s: %s; make that folder writable, "
+			"or name a file elsewhere with -s FILE.",
+			path, dir, strerror(errno));
 	free(dir);
 	return rc;
 }
@@ -119,12 +129,13 @@ static int connect_to(struct store *s, bool immutable, struct err *err)
 		{ SQLITE_LIMIT_ATTACHED, 0 },
 		{ SQLITE_LIMIT_TRIGGER_DEPTH, 10 },
 	};
-	int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
-		    (s->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY);
+	int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
 	char *uri = uri_of(s->path, immutable);
-	int rc = sqlite3_open_v2(uri, &s->db, flags, NULL);
 	size_t i;
+	int rc;
 
+	flags |= s->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+	rc = sqlite3_open_v2(uri, &s->db, flags, NULL);
 	free(uri);
 	if (!s->db)
 		return err_add(err, -ENOMEM, "Out of memory while opening the session file %s.", s->path);
@@ -135,8 +146,10 @@ static int connect_to(struct store *s, bool immutable, struct err *err)
 	if (rc == SQLITE_OK)
 		rc = sqlite3_busy_timeout(s->db, BUSY_MS);
 	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(s->db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;",
-				  NULL, NULL, NULL);
+		rc = sqlite3_exec(
+			s->db,
+			"PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;",
+			NULL, NULL, NULL);
 	return rc == SQLITE_OK ? 0 : store_sql_err(s, "open", err);
 }
 
@@ -168,8 +181,11 @@ static int reopen_immutable(struct store *s, struct err *err)
 
 	free(wal);
 	if (pending)
-		return err_add(err, -EROFS, "Cannot read the session file %s here: changes in %s-wal are not in it yet and the "
-			       "place is read-only; copy both files to a folder you may write to.", s->path, s->path);
+		return err_add(
+			err, -EROFS,
+			"Cannot read the session file %s here: changes in %s-wal are not in it yet and the "
+			"place is read-only; copy both files to a folder you may write to.",
+			s->path, s->path);
 	sqlite3_close(s->db);
 	s->db = NULL;
 	return connect_to(s, true, err);
@@ -198,13 +214,18 @@ static int recognise(struct store *s, int64_t *version, bool *empty, struct err 
 	if (*empty && s->mode == STORE_WRITE)
 		return 0;
 	if (app != STORE_APPLICATION_ID)
-		return err_add(err, -EINVAL, "%s is an SQLite database of another program, not a session file of kab; name "
-			       "another file with -s FILE.", s->path);
+		return err_add(err, -EINVAL,
+			       "%s is an SQLite database of another program, not a session file of kab; name "
+			       "another file with -s FILE.",
+			       s->path);
 	if (*version > STORE_VERSION)
-		return err_add(err, -EPROTONOSUPPORT, "The session file %s was written by a newer kab (file version %lld, this "
-			       "kab knows up to %d); update kab.", s->path, (long long)*version, STORE_VERSION);
+		return err_add(err, -EPROTONOSUPPORT,
+			       "The session file %s was written by a newer kab (file version %lld, this "
+			       "kab knows up to %d); update kab.",
+			       s->path, (long long)*version, STORE_VERSION);
 	if (*version < 1)
-		return store_damaged(s, err, "its version %lld is none that a kab has written", (long long)*version);
+		return store_damaged(s, err, "its version %lld is none that a kab has written",
+				     (long long)*version);
 	return 0;
 }
 
@@ -215,8 +236,10 @@ static int verify_schema(struct store *s, int version, struct err *err)
 	if (schema_same(s->db, version, &same) != SQLITE_OK)
 		return store_sql_err(s, "read", err);
 	if (!same)
-		return err_add(err, -EUCLEAN, "The tables of the session file %s are not those that kab makes, so it is not "
-			       "read: somebody changed them; take a copy of the file from before.", s->path);
+		return err_add(err, -EUCLEAN,
+			       "The tables of the session file %s are not those that kab makes, so it is not "
+			       "read: somebody changed them; take a copy of the file from before.",
+			       s->path);
 	return 0;
 }
 
@@ -231,8 +254,9 @@ static int upgrade(struct store *s, struct err *err)
 	if (rc == SQLITE_OK)
 		rc = ask(s, "PRAGMA user_version", &version);
 	if (rc == SQLITE_OK && version < STORE_VERSION) {
-		sqlite3_snprintf(sizeof(numbers), numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d",
-				 STORE_APPLICATION_ID, STORE_VERSION);
+		sqlite3_snprintf(sizeof(numbers), numbers,
+				 "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID,
+				 STORE_VERSION);
 		rc = schema_migrate(s->db, (int)version);
 		if (rc == SQLITE_OK)
 			rc = sqlite3_exec(s->db, numbers, NULL, NULL, NULL);
@@ -255,12 +279,17 @@ static int upgrade(struct store *s, struct err *err)
  */
 static int prepare_writing(struct store *s, struct err *err)
 {
-	if (sqlite3_exec(s->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-			 "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -65536", NULL, NULL, NULL) != SQLITE_OK)
+	if (sqlite3_exec(s->db,
+			 "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+			 "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -65536",
+			 NULL, NULL, NULL) != SQLITE_OK)
 		return store_sql_err(s, "write", err);
 	if (sqlite3_db_readonly(s->db, "main"))
-		return err_add(err, -EACCES, "The session file %s is write-protected; change its permissions, or name another "
-			       "with -s FILE.", s->path);
+		return err_add(
+			err, -EACCES,
+			"The session file %s is write-protected; change its permissions, or name another "
+			"with -s FILE.",
+			s->path);
 	return store_mark_dead_incomplete(s, err);
 }
 
@@ -296,8 +325,10 @@ int store_open(const char *path, enum store_mode mode, struct store **out, struc
 	if (!rc && !empty)
 		rc = verify_schema(s, (int)version, err);
 	if (!rc && mode == STORE_READ && version < STORE_VERSION)
-		rc = err_add(err, -EPROTONOSUPPORT, "The session file %s was written by an older kab; record something into it "
-			     "with this one to bring it up to date.", path);
+		rc = err_add(err, -EPROTONOSUPPORT,
+			     "The session file %s was written by an older kab; record something into it "
+			     "with this one to bring it up to date.",
+			     path);
 	if (!rc && mode == STORE_WRITE && version < STORE_VERSION)
 		rc = upgrade(s, err);
 	if (!rc && mode == STORE_WRITE)
@@ -361,7 +392,7 @@ int store_check(struct store *s, struct err *err)
 		sqlite3_finalize(st);
 	}
 	buf_release(&words);
-	if (!rc)	/* a reader's integrity check passes over CHECK constraints: stacks lie behind their parents */
+	if (!rc)	/* a reader's integrity check passes over CHECK constraints */
 		rc = store_forest_load(s, err);
 	return rc;
 }

@@ -66,22 +66,25 @@ static int take_chunk(struct store *s, sqlite3_stmt *st, struct window *w, struc
 			good = v[i].time_ns >= first && v[i].time_ns <= last;
 	}
 	if (!good)
-		return store_damaged(s, err, "chunk %lld of its raw samples cannot be unpacked", (long long)number);
+		return store_damaged(s, err, "chunk %lld of its raw samples cannot be unpacked",
+				     (long long)number);
 	w->held.n += (size_t)n;
 	qsort(w->held.v, w->held.n, sizeof(*w->held.v), by_time);
 	return 0;
 }
 
-int store_raw(struct store *s, int64_t run, int (*fn)(void *ctx, const struct store_sample *v, size_t n), void *ctx,
-	      struct err *err)
+int store_raw(struct store *s, int64_t run, int (*fn)(void *ctx, const struct store_sample *v, size_t n),
+	      void *ctx, struct err *err)
 {
 	struct window w = { .fn = fn, .ctx = ctx };
 	sqlite3_stmt *st = NULL;
 	int rc = store_flush(s, err);
 
 	if (!rc)
-		rc = store_stmt(s, Q_CHUNKS, "SELECT number, first_ns, last_ns, samples, data FROM chunk WHERE run = ?"
-				" ORDER BY first_ns, number", &st, err);
+		rc = store_stmt(s, Q_CHUNKS,
+				"SELECT number, first_ns, last_ns, samples, data FROM chunk WHERE run = ?"
+				" ORDER BY first_ns, number",
+				&st, err);
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, run);
@@ -115,9 +118,12 @@ int store_threads(struct store *s, int64_t run, struct store_thread_row **v, siz
 	*v = NULL;
 	*n = 0;
 	if (!rc)
-		rc = store_stmt(s, Q_THREADS, "SELECT t.pid, t.tid, t.comm, ifnull(c.n, 0) FROM thread t LEFT JOIN"
-				" (SELECT thread, sum(count) AS n FROM sample WHERE run = ?1 GROUP BY thread) c ON c.thread = t.id"
-				" WHERE t.run = ?1 ORDER BY 4 DESC, t.id", &st, err);
+		rc = store_stmt(
+			s, Q_THREADS,
+			"SELECT t.pid, t.tid, t.comm, ifnull(c.n, 0) FROM thread t LEFT JOIN"
+			" (SELECT thread, sum(count) AS n FROM sample WHERE run = ?1 GROUP BY thread) c"
+			" ON c.thread = t.id WHERE t.run = ?1 ORDER BY 4 DESC, t.id",
+			&st, err);
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, run);
@@ -130,7 +136,8 @@ int store_threads(struct store *s, int64_t run, struct store_thread_row **v, siz
 		if (!rc)
 			rc = store_column_u32(s, st, 1, "thread number", &t->tid, err);
 		if (!rc && (!t->comm || !isfinite(t->samples)))
-			rc = store_damaged(s, err, "a thread of run %lld has no name or no count", (long long)run);
+			rc = store_damaged(s, err, "a thread of run %lld has no name or no count",
+					   (long long)run);
 		if (rc)
 			break;
 	}

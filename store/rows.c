@@ -123,7 +123,8 @@ static int bind_field(sqlite3_stmt *st, int i, const struct field *f, const void
 	return SQLITE_MISUSE;
 }
 
-static int read_field(struct store *s, sqlite3_stmt *st, int i, const struct field *f, void *object, struct err *err)
+static int read_field(struct store *s, sqlite3_stmt *st, int i, const struct field *f, void *object,
+		      struct err *err)
 {
 	void *p = (char *)object + f->offset;
 	int64_t v = f->type == FIELD_TEXT || f->type == FIELD_REAL ? 0 : sqlite3_column_int64(st, i);
@@ -195,7 +196,8 @@ static int ensure_writer(struct store *s, struct err *err)
 		return 0;
 	rc = writer_self(&w, err);
 	if (!rc)
-		rc = store_stmt(s, Q_WRITER_ADD, "INSERT INTO writer (pid, start, boot) VALUES (?, ?, ?)", &st, err);
+		rc = store_stmt(s, Q_WRITER_ADD, "INSERT INTO writer (pid, start, boot) VALUES (?, ?, ?)",
+				&st, err);
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, w.pid);
@@ -271,8 +273,8 @@ static int set_row(struct store *s, const struct table *t, const void *object, s
 		bind_field(st, (int)i + 2, &t->fields[i], object);
 	rc = store_exec(s, st, err);
 	if (!rc && sqlite3_changes(s->db) != 1)
-		rc = err_add(err, -ENOENT, "The %s %lld to finish is not in the session file %s.", t->name, (long long)id,
-			     s->path);
+		rc = err_add(err, -ENOENT, "The %s %lld to finish is not in the session file %s.", t->name,
+			     (long long)id, s->path);
 	return rc ? rc : store_commit(s, err);
 }
 
@@ -306,8 +308,8 @@ static int mark_incomplete(struct store *s, int64_t writer, struct err *err)
 
 	for (size_t i = 0; i < 2 && !rc; i++) {
 		sqlite3_stmt *st = NULL;
-		char *sql = mem_printf("UPDATE %s SET state = %u WHERE state = %u AND writer = ?", both[i]->name,
-				       both[i]->incomplete, both[i]->running);
+		char *sql = mem_printf("UPDATE %s SET state = %u WHERE state = %u AND writer = ?",
+				       both[i]->name, both[i]->incomplete, both[i]->running);
 
 		if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
 			rc = store_sql_err(s, "write", err);
@@ -376,7 +378,8 @@ static int select_rows(struct store *s, const struct table *t, enum store_query 
 	buf_puts(&sql, "SELECT t.id");
 	for (size_t i = 0; i < t->n; i++)
 		buf_printf(&sql, ", t.%s", t->fields[i].column);
-	buf_printf(&sql, ", w.pid, w.start, w.boot FROM %s t LEFT JOIN writer w ON w.id = t.writer %s", t->name, rest);
+	buf_printf(&sql, ", w.pid, w.start, w.boot FROM %s t LEFT JOIN writer w ON w.id = t.writer %s",
+		   t->name, rest);
 	rc = store_stmt(s, q, sql.data, st, err);
 	buf_release(&sql);
 	return rc;
@@ -402,7 +405,8 @@ static int read_row(struct store *s, sqlite3_stmt *st, const struct table *t, vo
 }
 
 /* The one row that the bound statement finds. */
-static int read_one(struct store *s, sqlite3_stmt *st, const struct table *t, int64_t id, void *object, struct err *err)
+static int read_one(struct store *s, sqlite3_stmt *st, const struct table *t, int64_t id, void *object,
+		    struct err *err)
 {
 	int rc = store_row(s, st, err);
 
@@ -412,8 +416,10 @@ static int read_one(struct store *s, sqlite3_stmt *st, const struct table *t, in
 		store_done(st);
 		return rc;
 	}
-	return rc ? rc : err_add(err, -ENOENT, "There is no %s %lld in the session file %s; kab list shows what there is.",
-				 t->name, (long long)id, s->path);
+	if (rc)
+		return rc;
+	return err_add(err, -ENOENT, "There is no %s %lld in the session file %s; kab list shows what there "
+		       "is.", t->name, (long long)id, s->path);
 }
 
 int store_experiments(struct store *s, struct experiment **v, size_t *n, struct err *err)
@@ -467,9 +473,11 @@ int store_runs(struct store *s, int64_t experiment, struct run **v, size_t *n, s
 	*v = NULL;
 	*n = 0;
 	if (experiment)
-		rc = select_rows(s, &runs, Q_RUN_ALL, "WHERE t.experiment = ? ORDER BY t.ordinal, t.id", &st, err);
+		rc = select_rows(s, &runs, Q_RUN_ALL, "WHERE t.experiment = ? ORDER BY t.ordinal, t.id", &st,
+				 err);
 	else
-		rc = select_rows(s, &runs, Q_RUN_LOOSE, "WHERE t.experiment IS NULL ORDER BY t.id DESC", &st, err);
+		rc = select_rows(s, &runs, Q_RUN_LOOSE, "WHERE t.experiment IS NULL ORDER BY t.id DESC", &st,
+				 err);
 	if (rc)
 		return rc;
 	if (experiment)
@@ -511,7 +519,8 @@ int store_run(struct store *s, int64_t id, struct run *r, struct err *err)
 int store_machine(struct store *s, int64_t id, struct machine *m, struct err *err)
 {
 	sqlite3_stmt *st = NULL;
-	int rc = store_stmt(s, Q_FACTS, "SELECT key, value FROM fact WHERE machine = ? ORDER BY position", &st, err);
+	int rc = store_stmt(s, Q_FACTS, "SELECT key, value FROM fact WHERE machine = ? ORDER BY position",
+			    &st, err);
 
 	memset(m, 0, sizeof(*m));
 	if (rc)
@@ -590,7 +599,9 @@ int store_machine_add(struct store *s, struct machine *m, struct err *err)
 	rc = store_exec(s, st, err);
 	id = sqlite3_last_insert_rowid(s->db);
 	for (size_t i = 0; i < m->n && !rc; i++) {
-		rc = store_stmt(s, Q_FACT_ADD, "INSERT INTO fact (machine, position, key, value) VALUES (?, ?, ?, ?)", &st, err);
+		rc = store_stmt(s, Q_FACT_ADD,
+				"INSERT INTO fact (machine, position, key, value) VALUES (?, ?, ?, ?)", &st,
+				err);
 		if (rc)
 			break;
 		sqlite3_bind_int64(st, 1, id);
@@ -606,13 +617,15 @@ int store_machine_add(struct store *s, struct machine *m, struct err *err)
 
 /* --- what hangs on a run --- */
 
-int store_metric_add(struct store *s, int64_t run, const char *name, const char *unit, double value, struct err *err)
+int store_metric_add(struct store *s, int64_t run, const char *name, const char *unit, double value,
+		     struct err *err)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = store_begin(s, err);
 
 	if (!rc)
-		rc = store_stmt(s, Q_METRIC_ADD, "INSERT INTO metric (run, name, unit, value) VALUES (?, ?, ?, ?)", &st, err);
+		rc = store_stmt(s, Q_METRIC_ADD,
+				"INSERT INTO metric (run, name, unit, value) VALUES (?, ?, ?, ?)", &st, err);
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, run);
@@ -626,7 +639,8 @@ int store_metrics(struct store *s, int64_t run, struct store_metric **v, size_t 
 {
 	VEC(struct store_metric) all = { 0 };
 	sqlite3_stmt *st = NULL;
-	int rc = store_stmt(s, Q_METRICS, "SELECT name, unit, value FROM metric WHERE run = ? ORDER BY id", &st, err);
+	int rc = store_stmt(s, Q_METRICS, "SELECT name, unit, value FROM metric WHERE run = ? ORDER BY id",
+			    &st, err);
 
 	*v = NULL;
 	*n = 0;
@@ -664,19 +678,21 @@ int store_text_add(struct store *s, int64_t run, const char *kind, const char *t
 	int rc = store_begin(s, err);
 
 	if (!rc)
-		rc = store_stmt(s, Q_TEXT_ADD, "INSERT INTO run_text (run, kind, text) VALUES (?, ?, ?)", &st, err);
+		rc = store_stmt(s, Q_TEXT_ADD, "INSERT INTO run_text (run, kind, text) VALUES (?, ?, ?)", &st,
+				err);
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, run);
 	sqlite3_bind_text(st, 2, kind, -1, SQLITE_STATIC);
-	sqlite3_bind_text(st, 3, text, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 3, text ? text : "", -1, SQLITE_STATIC);
 	return store_exec(s, st, err);
 }
 
 int store_text(struct store *s, int64_t run, const char *kind, struct buf *out, struct err *err)
 {
 	sqlite3_stmt *st = NULL;
-	int rc = store_stmt(s, Q_TEXT, "SELECT text FROM run_text WHERE run = ? AND kind = ? ORDER BY id", &st, err);
+	int rc = store_stmt(s, Q_TEXT, "SELECT text FROM run_text WHERE run = ? AND kind = ? ORDER BY id",
+			    &st, err);
 
 	if (rc)
 		return rc;

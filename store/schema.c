@@ -17,7 +17,8 @@ _Static_assert(VARIANT_NONE == 0 && VARIANT_NATIVE == 1 && VARIANT_BEFORE == 2 &
 _Static_assert(RUN_BLOCK == 0 && RUN_RECORD == 1 && RUN_IMPORT == 2, "kinds of run are stored by number");
 _Static_assert(RUN_RUNNING == 0 && RUN_COMPLETE == 1 && RUN_INCOMPLETE == 2 && RUN_FAILED == 3,
 	       "states of a run are stored by number");
-_Static_assert(EXP_RUNNING == 0 && EXP_COMPLETE == 1 && EXP_CANCELLED == 2 && EXP_INCOMPLETE == 3 && EXP_FAILED == 4,
+_Static_assert(EXP_RUNNING == 0 && EXP_COMPLETE == 1 && EXP_CANCELLED == 2 && EXP_INCOMPLETE == 3 &&
+	       EXP_FAILED == 4,
 	       "states of an experiment are stored by number");
 _Static_assert(FRAME_KERNEL == 0 && FRAME_MODULE == 1 && FRAME_USER == 2 && FRAME_MARK == 3,
 	       "kinds of frame are stored by number");
@@ -56,9 +57,10 @@ static const char *const migrations[STORE_VERSION] = {
 	"CREATE TABLE run ("
 	" id INTEGER PRIMARY KEY, writer INTEGER NOT NULL REFERENCES writer (id),"
 	" experiment INTEGER REFERENCES experiment (id), kind INTEGER NOT NULL, state INTEGER NOT NULL,"
-	" variant INTEGER NOT NULL, ordinal INTEGER NOT NULL, warmup INTEGER NOT NULL, sampled INTEGER NOT NULL,"
-	" label TEXT, command TEXT, started REAL NOT NULL, wall_ns INTEGER NOT NULL, user_ns INTEGER NOT NULL,"
-	" sys_ns INTEGER NOT NULL, ops REAL NOT NULL, samples INTEGER NOT NULL, lost INTEGER NOT NULL,"
+	" variant INTEGER NOT NULL, ordinal INTEGER NOT NULL, warmup INTEGER NOT NULL,"
+	" sampled INTEGER NOT NULL, label TEXT, command TEXT, started REAL NOT NULL,"
+	" wall_ns INTEGER NOT NULL, user_ns INTEGER NOT NULL, sys_ns INTEGER NOT NULL,"
+	" ops REAL NOT NULL, samples INTEGER NOT NULL, lost INTEGER NOT NULL,"
 	" bad_stacks INTEGER NOT NULL, event TEXT, freq_hz INTEGER NOT NULL, exit_status INTEGER NOT NULL"
 	") STRICT;"
 	"CREATE INDEX run_by_experiment ON run (experiment, ordinal);"
@@ -70,7 +72,8 @@ static const char *const migrations[STORE_VERSION] = {
 	"CREATE INDEX metric_by_run ON metric (run);"
 
 	"CREATE TABLE run_text ("
-	" id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run (id), kind TEXT NOT NULL, text TEXT NOT NULL"
+	" id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run (id),"
+	" kind TEXT NOT NULL, text TEXT NOT NULL"
 	") STRICT;"
 	"CREATE INDEX run_text_by_run ON run_text (run, kind);"
 
@@ -92,7 +95,8 @@ static const char *const migrations[STORE_VERSION] = {
 
 	"CREATE TABLE stack ("
 	" id INTEGER PRIMARY KEY, parent INTEGER NOT NULL REFERENCES stack (id),"
-	" symbol INTEGER NOT NULL REFERENCES symbol (id), UNIQUE (parent, symbol), CHECK (parent < id OR id = 0)"
+	" symbol INTEGER NOT NULL REFERENCES symbol (id), UNIQUE (parent, symbol),"
+	" CHECK (parent < id OR id = 0)"
 	") STRICT;"
 	"INSERT INTO stack VALUES (0, 0, 0);"
 

@@ -38,16 +38,21 @@ static const struct {
 	  "wait until that is done, or name another file with -s" },
 	{ SQLITE_NOTADB, EINVAL, "it is not a session file of kab", "name another one with -s" },
 	{ SQLITE_CORRUPT, EUCLEAN, NULL,
-	  "the file is damaged: take a copy of it from before, or save what is readable with sqlite3's .recover" },
+	  "the file is damaged: take a copy of it from before, or save what can be read with sqlite3's "
+	  ".recover" },
 	{ SQLITE_FORMAT, EUCLEAN, NULL, "the file is damaged: take a copy of it from before" },
-	{ SQLITE_READONLY, EACCES, "it is write-protected", "change its permissions, or name another file with -s" },
-	{ SQLITE_PERM, EACCES, "permission is denied", "change its permissions, or name another file with -s" },
-	{ SQLITE_AUTH, EACCES, "permission is denied", "change its permissions, or name another file with -s" },
+	{ SQLITE_READONLY, EACCES, "it is write-protected",
+	  "change its permissions, or name another file with -s" },
+	{ SQLITE_PERM, EACCES, "permission is denied",
+	  "change its permissions, or name another file with -s" },
+	{ SQLITE_AUTH, EACCES, "permission is denied",
+	  "change its permissions, or name another file with -s" },
 	{ SQLITE_CANTOPEN, EACCES, "it, or the -wal and -shm files beside it, cannot be opened",
 	  "check the permissions of the file and of its folder" },
 	{ SQLITE_IOERR, EIO, NULL, "what was committed before stays; look at the disk and the kernel log" },
 	{ SQLITE_TOOBIG, EFBIG, "a text in it is longer than 64 MiB", "the file is not one that kab wrote" },
-	{ SQLITE_CONSTRAINT, EINVAL, NULL, "the file is damaged, or this is a mistake in kab: please report it" },
+	{ SQLITE_CONSTRAINT, EINVAL, NULL,
+	  "the file is damaged, or this is a mistake in kab: please report it" },
 	{ SQLITE_NOMEM, ENOMEM, "out of memory", "what was committed before stays" },
 };
 
@@ -65,7 +70,7 @@ int store_sql_err(struct store *s, const char *verb, struct err *err)
 		reason = failures[i].reason;
 		remedy = failures[i].remedy;
 	}
-	if ((ext & 0xff) == SQLITE_IOERR && sys == ENOSPC) {	/* the -shm file has no code of its own for it */
+	if ((ext & 0xff) == SQLITE_IOERR && sys == ENOSPC) {	/* of the -shm file */
 		num = ENOSPC;
 		reason = failures[0].reason;
 		remedy = failures[0].remedy;

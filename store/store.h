@@ -52,16 +52,20 @@ void store_id_format(const struct store_id *id, char out[40]);
 
 /* --- writing. One transaction is kept open and committed by store_tick() when it is
  *     half a second old, and by every _begin/_finish call. --- */
-int store_machine_add(struct store *s, struct machine *m, struct err *err);		/* sets m->id; equal facts are one row */
+/* Sets m->id; equal facts are one row. */
+int store_machine_add(struct store *s, struct machine *m, struct err *err);
 int store_experiment_begin(struct store *s, struct experiment *e, struct err *err);	/* sets e->id */
 int store_experiment_finish(struct store *s, const struct experiment *e, struct err *err);
 int store_run_begin(struct store *s, struct run *r, struct err *err);			/* sets r->id */
 int store_run_finish(struct store *s, const struct run *r, struct err *err);
-int store_metric_add(struct store *s, int64_t run, const char *name, const char *unit, double value, struct err *err);
-int store_text_add(struct store *s, int64_t run, const char *kind, const char *text, struct err *err); /* "kernel-log", "output" */
+int store_metric_add(struct store *s, int64_t run, const char *name, const char *unit, double value,
+		     struct err *err);
+/* `kind` is "kernel-log", "output", "note". */
+int store_text_add(struct store *s, int64_t run, const char *kind, const char *text, struct err *err);
 
 /* The three ids below are the store's row ids, valid in this file for ever. */
-int store_thread(struct store *s, int64_t run, uint32_t pid, uint32_t tid, const char *comm, int64_t *id, struct err *err);
+int store_thread(struct store *s, int64_t run, uint32_t pid, uint32_t tid, const char *comm, int64_t *id,
+		 struct err *err);
 int store_symbol(struct store *s, const char *name, const char *dso, const char *build_id,
 		 enum frame_kind kind, int64_t *id, struct err *err);
 /* Child of `parent` (0: root) with this symbol; the prefix tree is shared by all runs. */
@@ -76,7 +80,8 @@ struct store_sample {
 	uint32_t cpu;
 	uint32_t event;		/* index into the run's events, see store_event() */
 };
-int store_event(struct store *s, int64_t run, uint32_t index, const char *name, const char *unit, struct err *err);
+int store_event(struct store *s, int64_t run, uint32_t index, const char *name, const char *unit,
+		struct err *err);
 /*
  * Adds to the raw chunk (zstd) and to the folded counts, in memory; both reach the file together, with the
  * next commit. Commits by itself, as store_tick() does, so that a stream of samples needs no other clock.
@@ -85,7 +90,8 @@ int store_samples(struct store *s, int64_t run, const struct store_sample *v, si
 int store_tick(struct store *s, struct err *err);
 
 /* --- reading. Arrays are the caller's: release each element, free the array. --- */
-int store_experiments(struct store *s, struct experiment **v, size_t *n, struct err *err);	/* newest first */
+/* Newest first. */
+int store_experiments(struct store *s, struct experiment **v, size_t *n, struct err *err);
 int store_experiment(struct store *s, int64_t id, struct experiment *e, struct err *err);
 /* Runs of an experiment in order; experiment 0: recordings and imports, newest first. */
 int store_runs(struct store *s, int64_t experiment, struct run **v, size_t *n, struct err *err);
@@ -112,7 +118,7 @@ struct store_profile_opts {
 int store_profile(struct store *s, const int64_t *runs, size_t n_runs, const struct store_profile_opts *opts,
 		  struct profile **out, struct err *err);
 /* Raw samples of a run in time order, for time views and tests: calls back per chunk. */
-int store_raw(struct store *s, int64_t run, int (*fn)(void *ctx, const struct store_sample *v, size_t n), void *ctx,
-	      struct err *err);
+int store_raw(struct store *s, int64_t run, int (*fn)(void *ctx, const struct store_sample *v, size_t n),
+	      void *ctx, struct err *err);
 
 #endif

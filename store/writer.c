@@ -43,8 +43,8 @@ static int process_start(int64_t pid, char *state, uint64_t *start)
 	if (rc)
 		return rc;
 	p = strrchr(text, ')');		/* the name before it may hold anything */
-	if (!p || sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-			 state, &ticks) != 2)
+	if (!p || sscanf(p + 1, " %c%*d%*d%*d%*d%*d%*u%*u%*u%*u%*u%*u%*u%*d%*d%*d%*d%*d%*d%llu", state,
+			 &ticks) != 2)
 		return -EPROTO;
 	*start = ticks;
 	return 0;
@@ -68,7 +68,8 @@ int writer_self(struct store_writer *w, struct err *err)
 	if (!rc)
 		rc = boot_id(w->boot, sizeof(w->boot));
 	if (rc)
-		return err_add(err, rc, "The start time of this process cannot be read from /proc (%s); mount /proc.",
+		return err_add(err, rc,
+			       "The start time of this process cannot be read from /proc (%s); mount /proc.",
 			       strerror(-rc));
 	return 0;
 }

@@ -668,6 +668,7 @@ int live_run(struct live *l, const struct live_block *b, struct live_result *r, 
 	rq.user_only = b->user_only;
 	rq.drain_after = b->drain_after;
 	rq.stream_output = b->inherit_output;
+	rq.clocks = b->clocks;
 	rq.ring_kib = b->ring_kib;
 	l->in.print = b->inherit_output;
 	rc = send_request(l, KAB__REQUEST__BODY_RUN, &rq, err);

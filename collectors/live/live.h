@@ -89,6 +89,8 @@ struct live_block {
 	bool user_only;			/* no right to sample the kernel: exclude_kernel */
 	bool drain_after;		/* exact mode: rings are emptied after the block, not during it */
 	bool inherit_output;		/* the workload's stdout/stderr go to ours (kab record), else they are kept */
+	unsigned clocks;		/* sampling clocks of different periods that share the frequency, against beating
+					 * with the workload's own loop; 0, 1: one. Events that are no clock have one */
 	unsigned ring_kib;		/* of ring per CPU; 0: chosen by the agent */
 };
 

@@ -76,14 +76,17 @@ static void make_stacks(struct store *s, int64_t run, struct load *l, size_t n, 
 
 		for (unsigned d = 0; d < depth; d++) {	/* callers are few, leaves are many */
 			uint64_t wide = d >= depth - 3 ? FUNCTIONS : d % 4 ? 1 : 2;
+			uint64_t f = (d * 97 + rng_below(&l->rng, wide)) % FUNCTIONS;
 
-			must(store_stack_child(s, stack, symbols[(d * 97 + rng_below(&l->rng, wide)) % FUNCTIONS], &stack, err), err);
+			must(store_stack_child(s, stack, symbols[f], &stack, err), err);
 		}
 		l->stacks[i] = stack;
 	}
 	for (i = 0; i < THREADS; i++) {
+		uint32_t pid = 1000 + (uint32_t)(i * COMMS / THREADS);
+
 		snprintf(name, sizeof(name), "worker-%zu", i * COMMS / THREADS);
-		must(store_thread(s, run, 1000 + (uint32_t)(i * COMMS / THREADS), 1000 + (uint32_t)i, name, &l->threads[i], err), err);
+		must(store_thread(s, run, pid, 1000 + (uint32_t)i, name, &l->threads[i], err), err);
 	}
 	free(symbols);
 }
@@ -93,12 +96,13 @@ static void batch(struct load *l, struct store_sample *v)
 	for (size_t i = 0; i < BATCH; i++) {
 		uint32_t cpu = (uint32_t)(i * CPUS / BATCH);
 		size_t stack = (size_t)exp(uniform(&l->rng) * log((double)l->n_stacks)) - 1;
+		size_t sibling = rng_below(&l->rng, THREADS / COMMS);
 
 		l->now[cpu] += PERIOD_NS + rng_below(&l->rng, 6000) - 3000;
 		v[i] = (struct store_sample){
-			.time_ns = l->now[cpu], .period = PERIOD_NS, .cpu = cpu, .event = 0,
-			.addr = rng_below(&l->rng, 40) * 7, .stack = l->stacks[stack],
-			.thread = l->threads[stack % COMMS * (THREADS / COMMS) + rng_below(&l->rng, THREADS / COMMS)],
+			.time_ns = l->now[cpu], .period = PERIOD_NS, .cpu = cpu, .stack = l->stacks[stack],
+			.thread = l->threads[stack % COMMS * (THREADS / COMMS) + sibling],
+			.addr = rng_below(&l->rng, 40) * 7,
 		};
 	}
 }
@@ -162,8 +166,8 @@ static void ingest(const char *path, size_t samples, struct err *err)
 	t = seconds();
 	finish(s, &run, err);
 	busy += seconds() - t;
-	printf("ingest: %" PRIu64 " samples in %.2f s, %.2f million a second, longest call %.0f ms\n", run.samples, busy,
-	       (double)run.samples / busy / 1e6, worst * 1e3);
+	printf("ingest: %" PRIu64 " samples in %.2f s, %.2f million a second, longest call %.0f ms\n",
+	       run.samples, busy, (double)run.samples / busy / 1e6, worst * 1e3);
 	must(store_open(path, STORE_READ, &s, err), err);
 	t = seconds();
 	must(store_raw(s, run.id, count_raw, &n, err), err);
@@ -187,7 +191,8 @@ static void fold(const char *path, bool by_comm, struct err *err)
 	t = seconds();
 	must(store_profile(s, &id, 1, &opts, &p, err), err);
 	t = seconds() - t;
-	printf("profile%s: %.0f samples, %zu nodes in %.2f s", by_comm ? " by comm" : "", p->samples, p->n, t);
+	printf("profile%s: %.0f samples, %zu nodes in %.2f s", by_comm ? " by comm" : "", p->samples, p->n,
+	       t);
 	profile_free(p);
 	again = seconds();
 	must(store_profile(s, &id, 1, &opts, &p, err), err);
@@ -205,7 +210,9 @@ static void large(const char *path, size_t stacks, struct err *err)
 
 	s = start(path, &run, &l, stacks, err);
 	for (size_t i = 0; i < l.n_stacks; i++) {
-		struct store_sample v = { .time_ns = i, .period = 1, .stack = l.stacks[i], .thread = l.threads[i % THREADS] };
+		struct store_sample v = {
+			.time_ns = i, .period = 1, .stack = l.stacks[i], .thread = l.threads[i % THREADS]
+		};
 
 		must(store_samples(s, run.id, &v, 1, err), err);
 	}

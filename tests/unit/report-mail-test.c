@@ -164,6 +164,7 @@ static void test_as_measured(void **state)
 	has(&mail, "falls from");
 	has(&mail, "not caches");
 	has(&mail, "cannot land where interrupts are off");
+	has(&mail, "as good as their intervals");
 	has(&mail, "dev_seq_show(99.102% 6288/6345)");
 	buf_release(&mail);
 }

@@ -68,6 +68,7 @@ static void test_percent(void **state)
 	(void)state;
 	check_percent(-0.2418, "-24.2%");
 	check_percent(-0.0001, "0.0%");
+	check_percent(-1, "-100%");
 	check_percent(123.45, "+12345%");
 	check_percent(1e60, "+1e+62%");
 	check_percent(NAN, "-");

@@ -10,10 +10,15 @@
 
 static struct store_sample extreme(size_t i)
 {
-	static const uint64_t edge[] = { 0, 1, 127, 128, UINT64_MAX, INT64_MAX, (uint64_t)INT64_MAX + 1, 1ULL << 42 };
+	static const uint64_t edge[] = {
+		0, 1, 127, 128, UINT64_MAX, INT64_MAX, (uint64_t)INT64_MAX + 1, 1ULL << 42
+	};
 
-	return (struct store_sample){ edge[i % 8], edge[i / 8 % 8], edge[(i + 3) % 8], (int64_t)edge[(i + 5) % 8],
-				      (int64_t)edge[(i + 6) % 8], (uint32_t)edge[(i + 1) % 8], (uint32_t)edge[(i + 2) % 8] };
+	return (struct store_sample){
+		.time_ns = edge[i % 8], .period = edge[i / 8 % 8], .addr = edge[(i + 3) % 8],
+		.thread = (int64_t)edge[(i + 5) % 8], .stack = (int64_t)edge[(i + 6) % 8],
+		.cpu = (uint32_t)edge[(i + 1) % 8], .event = (uint32_t)edge[(i + 2) % 8],
+	};
 }
 
 static void round_trip(void **state)
@@ -46,7 +51,8 @@ static void round_trip(void **state)
 /* A full chunk of a recording at 4000 Hz on 8 CPUs, with jitter, takes less than 8 bytes a sample. */
 static void size(void **state)
 {
-	struct store_sample *v = mem_calloc(CHUNK_SAMPLES, sizeof(*v)), *back = mem_calloc(CHUNK_SAMPLES, sizeof(*v));
+	struct store_sample *v = mem_calloc(CHUNK_SAMPLES, sizeof(*v));
+	struct store_sample *back = mem_calloc(CHUNK_SAMPLES, sizeof(*v));
 	struct buf out = BUF_INIT;
 	uint64_t now[8] = { 0 };
 	struct rng rng;
@@ -57,9 +63,11 @@ static void size(void **state)
 		unsigned cpu = (unsigned)(i / 100 % 8);
 
 		now[cpu] += 247000 + rng_below(&rng, 6000);
-		v[i] = (struct store_sample){ .time_ns = now[cpu], .period = 250000, .addr = rng_below(&rng, 40) * 7, .cpu = cpu,
-					      .thread = 1 + (int64_t)rng_below(&rng, 8),
-					      .stack = 1 + (int64_t)(rng_below(&rng, 64) * rng_below(&rng, 64)) };
+		v[i] = (struct store_sample){
+			.time_ns = now[cpu], .period = 250000, .addr = rng_below(&rng, 40) * 7, .cpu = cpu,
+			.thread = 1 + (int64_t)rng_below(&rng, 8),
+			.stack = 1 + (int64_t)(rng_below(&rng, 64) * rng_below(&rng, 64)),
+		};
 	}
 	assert_int_equal(chunk_encode(v, CHUNK_SAMPLES, &out), 0);
 	assert_true(out.len < 8 * CHUNK_SAMPLES);
@@ -89,7 +97,8 @@ static void damaged(void **state)
 		buf_clear(&bad);
 		buf_add(&bad, out.data, out.len);
 		bad.data[i] ^= 0x10;
-		assert_true(chunk_decode(bad.data, bad.len, back, 64) == -EUCLEAN || !memcmp(v, back, sizeof(v)));
+		assert_true(chunk_decode(bad.data, bad.len, back, 64) == -EUCLEAN ||
+			    !memcmp(v, back, sizeof(v)));
 	}
 	buf_release(&bad);
 	buf_release(&out);

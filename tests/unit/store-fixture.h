@@ -104,7 +104,9 @@ static inline int64_t stack_of(struct fixture *f, struct store *s, ...)
  */
 static inline int64_t record(struct fixture *f, struct store *s, size_t n)
 {
-	struct run run = { .kind = RUN_RECORD, .sampled = true, .ops = 1, .event = (char *)"cpu-clock", .freq_hz = 1000 };
+	struct run run = {
+		.kind = RUN_RECORD, .sampled = true, .ops = 1, .event = (char *)"cpu-clock", .freq_hz = 1000
+	};
 	int64_t thread, stacks[3] = { 0 };
 
 	ok(f, store_run_begin(s, &run, &f->err));
@@ -113,8 +115,10 @@ static inline int64_t record(struct fixture *f, struct store *s, size_t n)
 	stacks[0] = stack_of(f, s, "entry", "read", "copy", NULL);
 	stacks[1] = stack_of(f, s, "entry", "read", NULL);
 	for (size_t i = 0; i < n; i++) {
-		struct store_sample v = { .time_ns = i * 1000000, .period = 1000000, .addr = i % 64, .cpu = i & 1,
-					  .thread = thread, .stack = stacks[i % 3] };
+		struct store_sample v = {
+			.time_ns = i * 1000000, .period = 1000000, .addr = i % 64, .cpu = i & 1,
+			.thread = thread, .stack = stacks[i % 3],
+		};
 
 		ok(f, store_samples(s, run.id, &v, 1, &f->err));
 	}

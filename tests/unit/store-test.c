@@ -8,9 +8,10 @@
 #include "base/buf.h"
 
 static const struct experiment some_experiment = {
-	.case_name = (char *)"net-procfs", .case_yaml = (char *)"name: net-procfs\n", .target = (char *)"vm",
-	.command = (char *)"kab run net-procfs", .workload = (char *)"read /proc/net/dev", .kernel = (char *)"6.1.0",
-	.kab_version = (char *)"0.1", .started = 1700000000.25, .seed = UINT64_MAX, .blocks_planned = 6, .exact = true,
+	.case_name = (char *)"net-procfs", .case_yaml = (char *)"name: net-procfs\n",
+	.target = (char *)"vm", .command = (char *)"kab run net-procfs",
+	.workload = (char *)"read /proc/net/dev", .kernel = (char *)"6.1.0", .kab_version = (char *)"0.1",
+	.started = 1700000000.25, .seed = UINT64_MAX, .blocks_planned = 6, .exact = true,
 	.event = (char *)"cpu-clock", .freq_hz = 4000,
 };
 
@@ -358,7 +359,7 @@ static int stop_at_once(void *ctx, const struct store_sample *v, size_t n)
 	return -ECANCELED;
 }
 
-/* More than one chunk, two CPUs drained in turn: back in order of time, each sample once, every field kept. */
+/* More than one chunk, two CPUs drained in turn: back in order of time, each once, every field kept. */
 static void raw(void **state)
 {
 	enum { N = 200000, DRAIN = 1000 };
@@ -376,11 +377,13 @@ static void raw(void **state)
 	for (i = 0; i < N; i++) {
 		uint64_t slot = i / (2 * DRAIN) * DRAIN + i % DRAIN;
 
-		v[i] = (struct store_sample){ .time_ns = 1000 + slot * 2 + i / DRAIN % 2, .cpu = i / DRAIN % 2, .period = i,
-					      .addr = i * 3, .thread = thread };
+		v[i] = (struct store_sample){
+			.time_ns = 1000 + slot * 2 + i / DRAIN % 2, .cpu = i / DRAIN % 2, .period = i,
+			.addr = i * 3, .thread = thread,
+		};
 	}
 	ok(f, store_samples(s, run.id, v, N, &f->err));
-	ok(f, store_raw(s, run.id, count_raw, &c, &f->err));	/* the writer sees what is not yet committed */
+	ok(f, store_raw(s, run.id, count_raw, &c, &f->err)); /* the writer sees what is not yet committed */
 	assert_int_equal(c.n, N);
 	run.state = RUN_COMPLETE;
 	ok(f, store_run_finish(s, &run, &f->err));
@@ -392,7 +395,8 @@ static void raw(void **state)
 		const struct store_sample *x = &k.v[i], *y = &v[x->period];
 
 		assert_int_equal(x->time_ns, 1000 + i);
-		assert_true(x->time_ns == y->time_ns && x->addr == y->addr && x->cpu == y->cpu && x->thread == y->thread);
+		assert_true(x->time_ns == y->time_ns && x->addr == y->addr && x->cpu == y->cpu &&
+			    x->thread == y->thread);
 	}
 	assert_int_equal(store_raw(s, run.id, stop_at_once, NULL, &f->err), -ECANCELED);
 	c.n = 0;
@@ -406,12 +410,19 @@ static void raw(void **state)
 static void ids(void **state)
 {
 	static const struct { const char *text; char kind; int64_t n; enum variant side; } good[] = {
-		{ "e3", 'e', 3, VARIANT_NONE }, { "r12", 'r', 12, VARIANT_NONE }, { "p5", 'p', 5, VARIANT_NONE },
-		{ "7", 0, 7, VARIANT_NONE }, { "e3:before", 'e', 3, VARIANT_BEFORE }, { "3:after", 0, 3, VARIANT_AFTER },
+		{ "e3", 'e', 3, VARIANT_NONE },
+		{ "r12", 'r', 12, VARIANT_NONE },
+		{ "p5", 'p', 5, VARIANT_NONE },
+		{ "7", 0, 7, VARIANT_NONE },
+		{ "e3:before", 'e', 3, VARIANT_BEFORE },
+		{ "3:after", 0, 3, VARIANT_AFTER },
 		{ "e9223372036854775807", 'e', INT64_MAX, VARIANT_NONE },
 	};
-	static const char *const bad[] = { "", "e", "x3", "e-3", "e0", "0", "e3:", "e3:none", "e3:later", "r3:before",
-		"e9223372036854775808", "e99999999999999999999999999", "e3 ", "e\x1b[2J", "3:before:after", ":before" };
+	static const char *const bad[] = {
+		"", "e", "x3", "e-3", "e0", "0", "e3:", "e3:none", "e3:later", "r3:before",
+		"e9223372036854775808", "e99999999999999999999999999", "e3 ", "e\x1b[2J", "3:before:after",
+		":before",
+	};
 	struct fixture *f = *state;
 	struct store_id id;
 	char text[40];
@@ -485,7 +496,9 @@ static void unfinished(void **state)
 /* Paths that SQLite would take for something else. */
 static void odd_paths(void **state)
 {
-	static const char *const names[] = { ":memory:", "file:x?mode=memory", "a%20b#c?d", "\xff\x01 x", "%" };
+	static const char *const names[] = {
+		":memory:", "file:x?mode=memory", "a%20b#c?d", "\xff\x01 x", "%",
+	};
 	struct fixture *f = *state;
 	char *cwd = getcwd(NULL, 0);
 	struct store *s;
@@ -554,9 +567,10 @@ static void many_writers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(experiments), TEST(runs), TEST(newest_first), TEST(machines), TEST(metrics_and_texts), TEST(profile),
-		TEST(profile_grows), TEST(profile_options), TEST(threads), TEST(ids_are_for_ever), TEST(raw), TEST(ids),
-		TEST(resolve), TEST(unfinished), TEST(odd_paths), TEST(many_writers),
+		TEST(experiments), TEST(runs), TEST(newest_first), TEST(machines), TEST(metrics_and_texts),
+		TEST(profile), TEST(profile_grows), TEST(profile_options), TEST(threads),
+		TEST(ids_are_for_ever), TEST(raw), TEST(ids), TEST(resolve), TEST(unfinished),
+		TEST(odd_paths), TEST(many_writers),
 	};
 
 	return cmocka_run_group_tests_name("store", tests, NULL, NULL);

@@ -270,6 +270,7 @@ static int start_sampling(struct block *b, struct err *err)
 		.event = run->event,
 		.freq_hz = run->freq_hz,
 		.user_only = run->user_only,
+		.clocks = run->clocks,
 		.pid = b->w.pid,
 		.kib = run->ring_kib ? run->ring_kib : run->drain_after ? RING_KIB_AFTER : RING_KIB,
 	};
@@ -278,6 +279,7 @@ static int start_sampling(struct block *b, struct err *err)
 	if (rc)
 		return rc;
 	recorder_init(&b->rec, &b->s->out, b->s->next_stack, max_stack());
+	b->rec.clocks = ring_clocks(b->ring);
 	recorder_start(&b->rec, b->w.pid, run->argv[0]);
 	return 0;
 }

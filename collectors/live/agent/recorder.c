@@ -30,7 +30,7 @@ struct stack_key {
 
 void recorder_init(struct recorder *r, struct buf *out, uint32_t first_stack, size_t max_stack)
 {
-	*r = (struct recorder){ .out = out, .first_stack = first_stack, .max_stack = max_stack };
+	*r = (struct recorder){ .out = out, .first_stack = first_stack, .max_stack = max_stack, .clocks = 1 };
 	r->batch = mem_alloc(sizeof(*r->batch));
 	r->batch->one_period = true;
 }
@@ -219,8 +219,8 @@ static void on_sample(struct recorder *r, const struct record *rec)
 	i = b->n++;
 	b->time[i] = (int64_t)(rec->time_ns - b->last_time);
 	b->last_time = rec->time_ns;
-	b->period[i] = rec->period;
-	b->one_period = b->one_period && rec->period == b->period[0];
+	b->period[i] = rec->period / r->clocks;
+	b->one_period = b->one_period && b->period[i] == b->period[0];
 	b->pid[i] = rec->pid;
 	b->tid[i] = rec->tid;
 	b->cpu[i] = rec->cpu;

@@ -32,21 +32,23 @@
 #include "base/mem.h"
 
 #define DEFAULT_HZ 4000
+#define MAX_CLOCKS 16
 
 static const struct event {
 	const char *name;
 	uint32_t type;
 	uint64_t config;
+	bool clock;		/* counts nanoseconds by a timer of its own */
 } events[] = {
-	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
-	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
-	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK },
-	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
-	{ "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES },
-	{ "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES },
-	{ "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS },
-	{ "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES },
-	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
+	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false },
+	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true },
+	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, true },
+	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, false },
+	{ "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, false },
+	{ "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, false },
+	{ "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false },
+	{ "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, false },
+	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, false },
 };
 #define N_EVENTS (sizeof(events) / sizeof(events[0]))
 
@@ -59,7 +61,8 @@ struct ring {
 	struct perf_cpu_map *cpus;
 	struct perf_thread_map *threads;
 	struct perf_evlist *list;
-	struct perf_evsel *sampled, *dummy;	/* owned by list */
+	struct perf_evsel *sampled[MAX_CLOCKS], *dummy;	/* owned by list */
+	unsigned clocks;
 	size_t pages;
 	unsigned features;
 };
@@ -100,6 +103,26 @@ static void attr_sampled(struct perf_event_attr *a, const struct event *e, const
 	a->sample_freq = o->freq_hz ? o->freq_hz : DEFAULT_HZ;
 }
 
+static unsigned clocks_of(const struct event *e, const struct ring_opts *o)
+{
+	if (!e->clock || o->clocks < 2)
+		return 1;
+	return o->clocks < MAX_CLOCKS ? o->clocks : MAX_CLOCKS;
+}
+
+/*
+ * Clock i of n. The periods lie within 10 % of n / freq_hz, spread by the golden
+ * ratio so that no two are near a simple ratio of one another; the rates add up
+ * to freq_hz within a per cent. A multiple of n, so that a share is whole.
+ */
+static void attr_clock(struct perf_event_attr *a, const struct ring_opts *o, unsigned i, unsigned n)
+{
+	double turn = (i + 1) * 0.6180339887, spread = 0.9 + 0.2 * (turn - (double)(unsigned)turn);
+
+	a->freq = 0;
+	a->sample_period = (uint64_t)(spread * 1e9 / (double)(o->freq_hz ? o->freq_hz : DEFAULT_HZ)) * n;
+}
+
 static void attr_dummy(struct perf_event_attr *a, const struct ring_opts *o, unsigned features)
 {
 	attr_common(a, o, features);
@@ -129,16 +152,24 @@ static void close_list(struct ring *r)
 static int open_list(struct ring *r, const struct event *e, const struct ring_opts *o, unsigned features)
 {
 	struct perf_event_attr sampled, dummy;
+	unsigned i;
 	int rc;
 
 	attr_sampled(&sampled, e, o, features);
 	attr_dummy(&dummy, o, features);
 	r->list = perf_evlist__new();
-	r->sampled = perf_evsel__new(&sampled);
 	r->dummy = perf_evsel__new(&dummy);
-	if (!r->list || !r->sampled || !r->dummy)
+	if (!r->list || !r->dummy)
 		return -ENOMEM;
-	perf_evlist__add(r->list, r->sampled);
+	r->clocks = clocks_of(e, o);
+	for (i = 0; i < r->clocks; i++) {
+		if (r->clocks > 1)
+			attr_clock(&sampled, o, i, r->clocks);
+		r->sampled[i] = perf_evsel__new(&sampled);
+		if (!r->sampled[i])
+			return -ENOMEM;
+		perf_evlist__add(r->list, r->sampled[i]);
+	}
 	perf_evlist__add(r->list, r->dummy);
 	perf_evlist__set_maps(r->list, r->cpus, r->threads);
 	rc = perf_evlist__open(r->list);
@@ -263,6 +294,11 @@ const char *ring_event(const struct ring *r)
 	return r->event->name;
 }
 
+unsigned ring_clocks(const struct ring *r)
+{
+	return r->clocks;
+}
+
 size_t ring_bytes(const struct ring *r)
 {
 	return r->pages * (size_t)sysconf(_SC_PAGESIZE);
@@ -295,23 +331,27 @@ void ring_disable(struct ring *r)
 	perf_evlist__disable(r->list);
 }
 
+static bool evsel_lost(struct ring *r, struct perf_evsel *evsel, uint64_t *lost)
+{
+	for (int cpu = 0; cpu < perf_cpu_map__nr(r->cpus); cpu++) {
+		struct perf_counts_values counts = { 0 };
+
+		if (perf_evsel__read(evsel, cpu, 0, &counts))
+			return false;
+		*lost += counts.lost;
+	}
+	return true;
+}
+
 bool ring_lost(struct ring *r, uint64_t *lost)
 {
-	struct perf_evsel *both[] = { r->sampled, r->dummy };
-
 	*lost = 0;
 	if (!(r->features & WITH_LOST))
 		return false;
-	for (size_t e = 0; e < 2; e++) {
-		for (int cpu = 0; cpu < perf_cpu_map__nr(r->cpus); cpu++) {
-			struct perf_counts_values counts = { 0 };
-
-			if (perf_evsel__read(both[e], cpu, 0, &counts))
-				return false;
-			*lost += counts.lost;
-		}
-	}
-	return true;
+	for (unsigned i = 0; i < r->clocks; i++)
+		if (!evsel_lost(r, r->sampled[i], lost))
+			return false;
+	return evsel_lost(r, r->dummy, lost);
 }
 
 bool ring_has_cycles(void)
