@@ -201,6 +201,11 @@ static void take_hello(struct session *s, const Kab__Hello *hello)
 {
 	char sentence[300];
 
+	/* A port that was closed and opened again at once looks as if it had never been closed. */
+	if (s->greeted) {
+		bad_stream(s, "kab-agent was still serving another kab, which is gone; try again.");
+		return;
+	}
 	s->greeted = hello->version == WIRE_VERSION;
 	if (s->greeted)
 		return;
