@@ -158,7 +158,8 @@ static void add_experiment(struct writer *w, unsigned pairs, enum exp_state stat
 	struct buf yaml = BUF_INIT;
 	struct experiment e = {
 		.state = EXP_RUNNING, .case_name = (char *)"net-procfs", .target = (char *)"vm",
-		.exact = true, .command = (char *)"kab run net-procfs -t vm --exact", .kernel = (char *)"6.1.0-1-amd64",
+		.exact = true, .command = (char *)"kab run net-procfs -t vm --exact",
+		.kernel = (char *)"6.1.0-1-amd64",
 		.workload = (char *)(evil ? "\033[5mblink" : "reader /proc/net/dev 20000"),
 		.started = STARTED, .seed = 7, .blocks_planned = PAIRS,
 		.event = (char *)"cpu-clock", .freq_hz = 4000, .kab_version = (char *)"fixture",
