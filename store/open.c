@@ -55,7 +55,7 @@ static int look_at(const char *path, enum store_mode mode, struct err *err)
 	if (!st.st_mode && !write)
 		return err_add(
 			err, -ENOENT,
-			"There is no session file %s yet; kab run, kab record and kab import make one, "
+			"There is no session file %s yet; kab run and kab record make one, "
 			"-s FILE names another.",
 			path);
 	if (S_ISDIR(st.st_mode))
