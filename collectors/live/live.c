@@ -71,6 +71,8 @@ static void read_log(struct live *l)
 	while (l->log_fd >= 0 && (n = read(l->log_fd, chunk, sizeof(chunk))) != 0) {
 		if (n < 0)
 			return;
+		for (ssize_t i = 0; i < n; i++)
+			chunk[i] = chunk[i] == '\n' ? ' ' : chunk[i];	/* it becomes part of a sentence */
 		if (l->log.len + (size_t)n <= LOG_LIMIT)
 			text_escape(&l->log, chunk, (size_t)n, false);
 	}
@@ -102,6 +104,8 @@ static int closed_early(struct live *l, struct err *err)
 			read_log(l);
 		}
 	}
+	while (l->log.len && l->log.data[l->log.len - 1] == ' ')
+		l->log.data[--l->log.len] = '\0';
 	if (l->sudo && !l->greeted)
 		err_add(&why, -EPERM,
 			"sudo did not start kab-agent%s%s. Recording takes root: run kab itself with sudo, "

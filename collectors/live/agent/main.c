@@ -149,6 +149,7 @@ int main(int argc, char **argv)
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	s.user = &o.user;
+	close_range(3, ~0U, 0);		/* whatever we were started with is not for workloads to inherit */
 	rc = o.stdio ? open_stdio(s.fd, &err) : open_port(o.port, s.fd, &err);
 	if (!rc)
 		rc = supervise(s.fd, work, &s, &err);
