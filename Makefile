@@ -68,6 +68,16 @@ $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libkab.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(KAB_CFLAGS) -MF $@.d $(KAB_LDFLAGS) -o $@ $< $(BUILD)/libkab.a -lcmocka $(LIBS)
 
+$(BUILD)/tests/vm/%: tests/vm/%.c $(BUILD)/libkab.a
+	@echo "  TEST  $@"
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(KAB_CFLAGS) -MF $@.d $(KAB_LDFLAGS) -o $@ $< $(BUILD)/libkab.a -lcmocka $(LIBS)
+
+# Runs in a guest, so it needs no sanitizer and no library.
+$(BUILD)/tests/vm/panic-agent: tests/vm/panic-agent.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -Wall -Wextra -static -o $@ $<
+
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
 $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libkab.a
 	@echo "  BENCH $@"
@@ -95,7 +105,7 @@ check check-long:
 	@scripts/check $(if $(filter check-long,$@),--long) $(BUILD)
 
 .PHONY: check-programs
-check-programs: all $(TESTS) $(BUILD)/tests/screen-fixture
+check-programs: all $(TESTS) $(addprefix $(BUILD)/tests/,screen-fixture vm/boot-test vm/panic-agent)
 
 check-includes:
 	@scripts/check-includes
