@@ -70,6 +70,7 @@ struct store {
 	int64_t writer;			/* row of this process, 0 until something is begun */
 	bool in_tx;
 	uint64_t dirty_since;		/* monotonic ns of the oldest thing not committed, 0: none */
+	uint64_t waiting_since;		/* monotonic ns, for another writer's lock */
 	int failed;			/* negative errno that ended all writing; 0 while it works */
 	struct err failure;		/* its sentence, repeated by every later call */
 	struct store_ids threads, symbols, stacks;

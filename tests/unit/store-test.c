@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/buf.h"
 
@@ -518,48 +519,108 @@ static void odd_paths(void **state)
 	free(cwd);
 }
 
-/* Eight processes create and write the same file at once. */
-static void many_writers(void **state)
+static double seconds(void)
 {
-	struct fixture *f = *state;
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/*
+ * Gives samples with ever new stacks as fast as it can for `ms` milliseconds (0: none), finishes its
+ * run and returns 0, unless another kept it from writing for 2 s. One of several processes, so it
+ * prints what it has to say.
+ */
+static int write_along(struct fixture *f, unsigned ms)
+{
+	struct run run = { .kind = RUN_RECORD, .ops = 1 };
+	struct store_sample v = { .period = 1 };
+	struct store *s = NULL;
+	double start = seconds(), before = start, longest = 0;
+	char name[40];
+	int64_t symbol;
+	int rc;
+
+	rc = store_open(f->path, STORE_WRITE, &s, &f->err);
+	if (!rc)
+		rc = store_run_begin(s, &run, &f->err);
+	if (!rc)
+		rc = store_thread(s, run.id, 1, 1, "x", &v.thread, &f->err);
+	while (!rc && before - start < ms / 1e3) {
+		before = seconds();
+		snprintf(name, sizeof(name), "f_%lld_%lld", (long long)run.id, (long long)v.time_ns++);
+		rc = store_symbol(s, name, "", NULL, FRAME_KERNEL, &symbol, &f->err);
+		if (!rc)
+			rc = store_stack_child(s, 0, symbol, &v.stack, &f->err);
+		if (!rc)
+			rc = store_samples(s, run.id, &v, 1, &f->err);
+		longest = fmax(longest, seconds() - before);
+	}
+	run.samples = v.time_ns;
+	run.state = RUN_COMPLETE;
+	if (!rc)
+		rc = store_run_finish(s, &run, &f->err);
+	if (!rc)
+		rc = store_close(s, &f->err);
+	if (rc)
+		fprintf(stderr, "%s\n", f->err.text);
+	if (longest > 2)
+		fprintf(stderr, "kept from writing for %.2f s\n", longest);
+	return rc || longest > 2;
+}
+
+/* `n` processes create the same file and write it at once; all of them get through. */
+static void together(struct fixture *f, size_t n, unsigned ms)
+{
 	struct store *s;
 	struct run *v;
 	pid_t pids[8];
-	size_t n;
+	size_t runs, i;
 	int status;
 
-	for (int i = 0; i < 8; i++) {
+	for (i = 0; i < n; i++) {
 		pids[i] = fork();
-		if (!pids[i]) {
-			struct run run = { .kind = RUN_RECORD, .ops = 1 };
-			int rc = store_open(f->path, STORE_WRITE, &s, &f->err);
-
-			if (!rc)
-				rc = store_run_begin(s, &run, &f->err);
-			run.state = RUN_COMPLETE;
-			if (!rc)
-				rc = store_run_finish(s, &run, &f->err);
-			if (!rc)
-				rc = store_close(s, &f->err);
-			if (rc)
-				fprintf(stderr, "%s\n", f->err.text);
-			_exit(rc ? 1 : 0);
-		}
+		if (!pids[i])
+			_exit(write_along(f, ms));
 	}
-	for (int i = 0; i < 8; i++) {
+	for (i = 0; i < n; i++) {
 		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
 		assert_int_equal(status, 0);
 	}
 	s = open_store(f, STORE_READ);
 	ok(f, store_check(s, &f->err));
-	ok(f, store_runs(s, 0, &v, &n, &f->err));
-	assert_int_equal(n, 8);
-	for (size_t i = 0; i < n; i++) {
+	ok(f, store_runs(s, 0, &v, &runs, &f->err));
+	assert_int_equal(runs, n);
+	for (i = 0; i < runs; i++) {
+		struct raw_count c = { 0 };
+
 		assert_int_equal(v[i].state, RUN_COMPLETE);
+		ok(f, store_raw(s, v[i].id, count_raw, &c, &f->err));
+		assert_int_equal(c.n, v[i].samples);
+		assert_true(!ms || c.n > 0);
 		run_release(&v[i]);
 	}
 	free(v);
 	ok(f, store_close(s, &f->err));
+}
+
+static void created_together(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int round = 0; round < 20; round++) {
+		together(f, 8, 0);
+		ok(f, fs_remove(f->path, &f->err));
+		fs_remove(f->dir, NULL);
+		assert_int_equal(mkdir(f->dir, 0700), 0);
+	}
+}
+
+/* Two recorders that never pause share the file. */
+static void written_together(void **state)
+{
+	together(*state, 2, 6000);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -570,7 +631,7 @@ int main(void)
 		TEST(experiments), TEST(runs), TEST(newest_first), TEST(machines), TEST(metrics_and_texts),
 		TEST(profile), TEST(profile_grows), TEST(profile_options), TEST(threads),
 		TEST(ids_are_for_ever), TEST(raw), TEST(ids), TEST(resolve), TEST(unfinished),
-		TEST(odd_paths), TEST(many_writers),
+		TEST(odd_paths), TEST(created_together), TEST(written_together),
 	};
 
 	return cmocka_run_group_tests_name("store", tests, NULL, NULL);
