@@ -14,7 +14,30 @@
 #include "collectors/live/agent/sysfs.h"
 #include "collectors/live/agent/transition.h"
 
+<<<<<<< HEAD
 #define KLP "kernel/livepatch"
+=======
+#define PATIENCE_S 60		/* for a transition: a task asleep in the patched function holds it up */
+#define SYS_PATH 160
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static bool pause_once(const struct module_wait *w)
+{
+	const struct timespec tick = { 0, 20000000 };
+
+	if (w)
+		return w->pause(w->ctx);
+	nanosleep(&tick, NULL);
+	return true;
+}
+>>>>>>> main
 
 bool module_name_ok(const char *name)
 {
@@ -38,9 +61,22 @@ bool module_is_kab(const char *name)
 	return module_name_ok(name) && !strncmp(name, "kab_", 4) && sys_exists("module", name, "parameters/variant");
 }
 
+<<<<<<< HEAD
 void module_variant_now(const char *name, char *value, size_t size)
 {
 	sys_line("module", name, "parameters/variant", value, size);
+=======
+	while (sys_number("kernel/livepatch", name, "transition") == 1) {
+		if (now_s() > until)
+			return err_add(err, -ETIMEDOUT,
+				       "The livepatch %s was not in force everywhere after %d s: a task "
+				       "sleeps in the function it replaces.",
+				       name, PATIENCE_S);
+		if (!pause_once(w))
+			return err_add(err, -ECANCELED, "Loading the module %s was cancelled.", name);
+	}
+	return 0;
+>>>>>>> main
 }
 
 static int memfd_of(const void *data, size_t len)
@@ -68,17 +104,24 @@ static int explain_load(int num, const char *name, struct err *err)
 {
 	switch (num) {
 	case ENOSYS:
-		return err_add(err, -num, "This kernel cannot load modules (it was built without CONFIG_MODULES); "
+		return err_add(err, -num,
+			       "This kernel cannot load modules (it was built without CONFIG_MODULES); "
 			       "measure in the lab instead (-t vm).");
 	case EPERM:
-		return err_add(err, -num, "Loading the module %s is not permitted: it takes root, and a kernel that is not "
-			       "locked down (modules_disabled, Secure Boot).", name);
+		return err_add(err, -num,
+			       "Loading the module %s is not permitted: it takes root, and a kernel that "
+			       "is not locked down (modules_disabled, Secure Boot).",
+			       name);
 	case EKEYREJECTED:
-		return err_add(err, -num, "The kernel wants signed modules only and refused %s; turn Secure Boot off or "
-			       "measure in the lab (-t vm).", name);
+		return err_add(err, -num,
+			       "The kernel wants signed modules only and refused %s; turn Secure Boot off "
+			       "or measure in the lab (-t vm).",
+			       name);
 	case ENOEXEC:
-		return err_add(err, -num, "The kernel refused the module %s as not made for it; build it against this "
-			       "kernel's headers.", name);
+		return err_add(err, -num,
+			       "The kernel refused the module %s as not made for it; build it against this "
+			       "kernel's headers.",
+			       name);
 	default:
 		return err_sys(err, num, "The kernel refused the module %s", name);
 	}
@@ -91,8 +134,15 @@ int module_load(const char *name, const void *ko, size_t len, const struct modul
 	int fd, rc;
 
 	if (module_loaded(name))
+<<<<<<< HEAD
 		return err_add(err, -EEXIST, "A module named %s is loaded already, and not by this agent; unload it first "
 			       "(`kab patch unload`, or rmmod %s).", name, name);
+=======
+		return err_add(err, -EEXIST,
+			       "A module named %s is loaded already, and not by this agent; unload it "
+			       "first (rmmod %s).",
+			       name, name);
+>>>>>>> main
 	fd = memfd_of(ko, len);
 	if (fd < 0)
 		return err_sys(err, errno, "Cannot hold the module %s in memory", name);
@@ -126,6 +176,7 @@ int module_disable(const char *name, const struct module_wait *w, struct module_
 	uint64_t until = transition_now() + transition_patience(w) * 1000000000ull;
 	int rc;
 
+<<<<<<< HEAD
 	/* Once the way out has begun, `enabled` reads 0 and the folder goes at its end. */
 	while (sys_number(KLP, name, "enabled") == 1) {
 		rc = sys_write(KLP, name, "enabled", "0");
@@ -136,6 +187,20 @@ int module_disable(const char *name, const struct module_wait *w, struct module_
 				       "livepatch has been under way for %u s (`grep . /sys/kernel/livepatch/*/transition`).",
 				       name, transition_patience(w));
 		if (rc == -EBUSY && !transition_pause(w))
+=======
+	while (sys_exists("kernel/livepatch", name, "")) {
+		/* EBUSY: another transition. Once ours has begun `enabled` reads 0; then the folder goes. */
+		if (sys_number("kernel/livepatch", name, "enabled") == 1)
+			rc = sys_write("kernel/livepatch", name, "enabled", "0");
+		if (rc && rc != -EBUSY && rc != -ENOENT && rc != -ENODEV)
+			return err_sys(err, -rc, "Cannot disable the livepatch %s", name);
+		if (now_s() > until)
+			return err_add(err, -ETIMEDOUT,
+				       "The livepatch %s was still in force after %d s: a task sleeps in "
+				       "the function it replaces.",
+				       name, PATIENCE_S);
+		if (!pause_once(w))
+>>>>>>> main
 			return err_add(err, -ECANCELED, "Disabling the livepatch %s was cancelled.", name);
 	}
 	return sys_exists(KLP, name, "") ? transition_wait(name, false, w, t, err) : 0;
