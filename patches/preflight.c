@@ -7,12 +7,14 @@
  */
 #include "patches/preflight.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -438,6 +440,19 @@ size_t preflight_failed(const struct preflight *p)
 	for (i = 0; i < p->rows.n; i++)
 		n += p->rows.v[i].state == CHECK_FAIL;
 	return n;
+}
+
+int preflight_verdict(const struct preflight *p, const char *case_name, const char *target, struct err *err)
+{
+	size_t failed = preflight_failed(p), i;
+
+	for (i = 0; i < p->rows.n && p->rows.v[i].state != CHECK_FAIL; i++)
+		;
+	if (!failed)
+		return 0;
+	err_add(err, 0, "The case %s cannot be loaded there: %s %s.", case_name, p->rows.v[i].what, p->rows.v[i].said);
+	return err_add(err, -ENOTSUP, "%zu of %zu checks failed; `kab patch check %s -t %s` shows them all.", failed,
+		       p->rows.n, case_name, target);
 }
 
 void preflight_release(struct preflight *p)

@@ -13,6 +13,7 @@
 #include "profile/probe.h"
 
 struct buf;
+struct err;
 
 enum check_state { CHECK_OK, CHECK_NOTE, CHECK_FAIL };
 
@@ -36,6 +37,8 @@ struct preflight_input {
 /* Names to probe for, borrowed from `c` and `m` (may be NULL); the caller frees the array. */
 const char **preflight_symbols(const struct patch_case *c, const struct module_info *m, size_t *n);
 void preflight_judge(const struct preflight_input *in, struct preflight *out);
+/* 0, or -ENOTSUP and a sentence with the first check that failed and how to see them all. */
+int preflight_verdict(const struct preflight *p, const char *case_name, const char *target, struct err *err);
 size_t preflight_failed(const struct preflight *p);
 void preflight_release(struct preflight *p);
 

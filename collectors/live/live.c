@@ -589,7 +589,6 @@ int live_module_unload(struct live *l, const char *name, struct err *err)
 	return ask(l, KAB__REQUEST__BODY_MODULE_UNLOAD, &rq, err);
 }
 
-<<<<<<< HEAD
 int live_module_keep(struct live *l, const char *name, struct err *err)
 {
 	Kab__ModuleKeep rq = KAB__MODULE_KEEP__INIT;
@@ -690,11 +689,8 @@ int live_probe(struct live *l, const char *const *symbols, size_t n, struct prob
 	return rc;
 }
 
-int live_put(struct live *l, const char *path_hint, const void *data, size_t len, char **remote_path, struct err *err)
-=======
 int live_put(struct live *l, const char *path_hint, const void *data, size_t len, char **remote_path,
 	     struct err *err)
->>>>>>> main
 {
 	Kab__Put rq = KAB__PUT__INIT;
 	Kab__Reply *reply;

@@ -14,30 +14,7 @@
 #include "collectors/live/agent/sysfs.h"
 #include "collectors/live/agent/transition.h"
 
-<<<<<<< HEAD
 #define KLP "kernel/livepatch"
-=======
-#define PATIENCE_S 60		/* for a transition: a task asleep in the patched function holds it up */
-#define SYS_PATH 160
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static bool pause_once(const struct module_wait *w)
-{
-	const struct timespec tick = { 0, 20000000 };
-
-	if (w)
-		return w->pause(w->ctx);
-	nanosleep(&tick, NULL);
-	return true;
-}
->>>>>>> main
 
 bool module_name_ok(const char *name)
 {
@@ -61,22 +38,9 @@ bool module_is_kab(const char *name)
 	return module_name_ok(name) && !strncmp(name, "kab_", 4) && sys_exists("module", name, "parameters/variant");
 }
 
-<<<<<<< HEAD
 void module_variant_now(const char *name, char *value, size_t size)
 {
 	sys_line("module", name, "parameters/variant", value, size);
-=======
-	while (sys_number("kernel/livepatch", name, "transition") == 1) {
-		if (now_s() > until)
-			return err_add(err, -ETIMEDOUT,
-				       "The livepatch %s was not in force everywhere after %d s: a task "
-				       "sleeps in the function it replaces.",
-				       name, PATIENCE_S);
-		if (!pause_once(w))
-			return err_add(err, -ECANCELED, "Loading the module %s was cancelled.", name);
-	}
-	return 0;
->>>>>>> main
 }
 
 static int memfd_of(const void *data, size_t len)
@@ -134,15 +98,8 @@ int module_load(const char *name, const void *ko, size_t len, const struct modul
 	int fd, rc;
 
 	if (module_loaded(name))
-<<<<<<< HEAD
 		return err_add(err, -EEXIST, "A module named %s is loaded already, and not by this agent; unload it first "
 			       "(`kab patch unload`, or rmmod %s).", name, name);
-=======
-		return err_add(err, -EEXIST,
-			       "A module named %s is loaded already, and not by this agent; unload it "
-			       "first (rmmod %s).",
-			       name, name);
->>>>>>> main
 	fd = memfd_of(ko, len);
 	if (fd < 0)
 		return err_sys(err, errno, "Cannot hold the module %s in memory", name);
@@ -176,7 +133,6 @@ int module_disable(const char *name, const struct module_wait *w, struct module_
 	uint64_t until = transition_now() + transition_patience(w) * 1000000000ull;
 	int rc;
 
-<<<<<<< HEAD
 	/* Once the way out has begun, `enabled` reads 0 and the folder goes at its end. */
 	while (sys_number(KLP, name, "enabled") == 1) {
 		rc = sys_write(KLP, name, "enabled", "0");
@@ -187,20 +143,6 @@ int module_disable(const char *name, const struct module_wait *w, struct module_
 				       "livepatch has been under way for %u s (`grep . /sys/kernel/livepatch/*/transition`).",
 				       name, transition_patience(w));
 		if (rc == -EBUSY && !transition_pause(w))
-=======
-	while (sys_exists("kernel/livepatch", name, "")) {
-		/* EBUSY: another transition. Once ours has begun `enabled` reads 0; then the folder goes. */
-		if (sys_number("kernel/livepatch", name, "enabled") == 1)
-			rc = sys_write("kernel/livepatch", name, "enabled", "0");
-		if (rc && rc != -EBUSY && rc != -ENOENT && rc != -ENODEV)
-			return err_sys(err, -rc, "Cannot disable the livepatch %s", name);
-		if (now_s() > until)
-			return err_add(err, -ETIMEDOUT,
-				       "The livepatch %s was still in force after %d s: a task sleeps in "
-				       "the function it replaces.",
-				       name, PATIENCE_S);
-		if (!pause_once(w))
->>>>>>> main
 			return err_add(err, -ECANCELED, "Disabling the livepatch %s was cancelled.", name);
 	}
 	return sys_exists(KLP, name, "") ? transition_wait(name, false, w, t, err) : 0;

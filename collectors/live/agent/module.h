@@ -15,11 +15,7 @@
 
 struct err;
 
-<<<<<<< HEAD
 /* How to wait for a transition. NULL in a call below: sleep, say nothing, the usual patience. */
-=======
-/* Called between looks at a transition; sleeps about 20 ms. False: give up. NULL below: just sleep. */
->>>>>>> main
 struct module_wait {
 	bool (*pause)(void *ctx);	/* between two looks; sleeps about 20 ms. False: give up */
 	void (*say)(void *ctx, const char *line);	/* who holds up a transition that lasts */

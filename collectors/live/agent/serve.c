@@ -69,21 +69,9 @@ static int load(struct session *s, struct kept_module *m, struct err *err)
 	const struct module_wait wait = wait_in(s);
 	int rc;
 
-<<<<<<< HEAD
 	if (!ledger_add(s->worker->ledger, m->name))
 		return err_add(err, -ENOSPC, "kab-agent holds %d modules already; unload one.", LEDGER_MODULES);
 	rc = module_load(m->name, m->ko.data, m->ko.len, &wait, &s->took, err);
-=======
-	if (module_loaded(m->name))
-		return err_add(err, -EEXIST,
-			       "A module named %s is loaded already, and not by this agent; unload it "
-			       "first (rmmod %s).",
-			       m->name, m->name);
-	if (!ledger_add(s->worker->ledger, m->name))
-		return err_add(err, -ENOSPC, "kab-agent holds %d modules already; unload one.",
-			       LEDGER_MODULES);
-	rc = module_load(m->name, m->ko.data, m->ko.len, &wait, err);
->>>>>>> main
 	if (!module_loaded(m->name))
 		ledger_drop(s->worker->ledger, m->name);
 	m->livepatch = module_enabled(m->name);

@@ -45,13 +45,9 @@ struct session {
 	bool ended;			/* nobody listens any more */
 	struct buf data;		/* of Data messages, for the next ModuleLoad or Put */
 	VEC(struct kept_module) modules;
-<<<<<<< HEAD
 	unsigned patience_s;		/* of the module request in hand */
 	struct module_took took;	/* by it */
-	struct buf kernel_modules;	/* names and addresses of what was loaded when kallsyms went out; empty: never */
-=======
 	struct buf kernel_modules;	/* names and addresses as kallsyms last went out; empty: never */
->>>>>>> main
 	bool vdso_sent;
 	uint32_t next_stack;		/* first number of the next block */
 };
