@@ -500,7 +500,8 @@ static bool kill_once(struct watch *w)
 
 static void check_kill(bool worker)
 {
-	const char *const argv[] = { "sh", "-c", "sleep 92345678 & setsid sleep 92345678; :", NULL };
+	char mark[32], script[120];
+	const char *const argv[] = { "sh", "-c", script, NULL };
 	struct live_block b = { .argv = argv, .sampled = true };
 	struct watch w = { .stop = kill_once };
 	struct err err = ERR_INIT;
@@ -508,6 +509,9 @@ static void check_kill(bool worker)
 	struct live *l = spawn(&w);
 	pid_t supervisor = child_of(getpid());
 
+	/* Two sleepers, one out of the process group, that no other run of this test can be confused with. */
+	snprintf(mark, sizeof(mark), "9%09d", (int)getpid());
+	snprintf(script, sizeof(script), "sleep %s & setsid sleep %s; :", mark, mark);
 	w.victim = worker ? child_of(supervisor) : supervisor;
 	w.stop_at = now_s() + 0.7;
 	assert_true(w.victim > 0);
@@ -517,7 +521,7 @@ static void check_kill(bool worker)
 	assert_int_equal(live_run(l, &b, &r, &err), -EPIPE);	/* and says so again */
 	assert_true(err.len > 0);
 	live_close(l);
-	assert_int_equal(left("92345678"), 0);
+	assert_int_equal(left(mark), 0);
 	assert_int_equal(left(agent()), 0);
 	map_release(&w.tids);
 }
