@@ -11,27 +11,21 @@
 #include "lab/lab.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "base/proc.h"
 #include "lab/apt.h"
 #include "lab/busybox.h"
-#include "lab/bzimage.h"
 #include "lab/cache.h"
-#include "lab/elf.h"
 #include "lab/headers.h"
 #include "lab/release.h"
-
-#define IMAGE_MAX (256U << 20)
+#include "lab/vmlinux.h"
 
 /*
  * What is wanted below lib/modules/RELEASE, as patterns for tar. Each must match something, or tar
@@ -122,39 +116,12 @@ static int unpack(const struct lab_opts *o, const char *from, const char *releas
 	return rc;
 }
 
-/*
- * QEMU starts an unpacked vmlinux at once, while under TCG the image needs about
- * seven seconds to unpack itself, at every boot. Not every kernel can be started
- * so, and then the image has to do: only being stopped is an error here.
- */
 static int unpack_elf(const struct lab_opts *o, const char *dir, const char *release, struct err *err)
 {
-	char *image = mem_printf("%s/boot/vmlinuz-%s", dir, release);
-	char *packed = mem_printf("%s/vmlinux.xz", dir), *elf = mem_printf("%s/vmlinux", dir);
-	const char *const argv[] = { "xz", "-dc", "--single-stream", "--", packed, NULL };
-	struct proc_opts opts = { .stop = o->stop, .ctx = o->ctx };
-	struct buf data = BUF_INIT;
-	size_t at, len;
-	int rc = buf_read_file(&data, image, IMAGE_MAX, err), fd = -1;
+	char *image = mem_printf("%s/boot/vmlinuz-%s", dir, release), *elf = mem_printf("%s/vmlinux", dir);
+	int rc = vmlinux_unpack(o, image, elf, err);
 
-	if (rc || bzimage_payload(data.data, data.len, &at, &len) || len < 6 ||
-	    memcmp(data.data + at, "\xfd" "7zXZ", 6) || !proc_have("xz"))
-		goto out;
-	rc = fs_write(packed, data.data + at, len, err);
-	if (rc)
-		goto out;
-	fd = open(elf, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	opts.out_fd = fd;
-	rc = fd < 0 ? err_sys(err, errno, "Cannot create %s", elf) : proc_run(argv, &opts, err);
-	if (rc >= 0 && (rc > 0 || !elf_has_pvh(elf)))
-		rc = unlink(elf) ? err_sys(err, errno, "Cannot remove %s", elf) : 0;
-out:
-	if (fd >= 0)
-		close(fd);
-	unlink(packed);
-	buf_release(&data);
 	free(elf);
-	free(packed);
 	free(image);
 	return rc;
 }
