@@ -322,8 +322,8 @@ static int check_kernel(struct builder *b)
 		rc = err_add(b->err, -EINVAL, "The target's kernel release is not a name, so no module can "
 			     "be built for it; name the kernel with --kernel.");
 	else if (!fs_exists(makefile))
-		rc = err_add(b->err, -ENOENT, "The headers of kernel %s are not in %s; run `kab lab fetch` for "
-			     "the lab's, install linux-headers-%s for this machine's, or name a build "
+		rc = err_add(b->err, -ENOENT, "The headers of kernel %s are not in %s; run `kab lab fetch` "
+			     "for the lab's, install linux-headers-%s for this machine's, or name a build "
 			     "folder with --kernel-build.", b->release, b->kernel_build, b->release);
 	free(makefile);
 	return rc;
