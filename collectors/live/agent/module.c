@@ -147,7 +147,8 @@ static int explain_load(int num, const char *name, struct err *err)
 	}
 }
 
-int module_load(const char *name, const void *ko, size_t len, const struct module_wait *w, struct err *err)
+int module_load(const char *name, const void *ko, size_t len, const char *params, const struct module_wait *w,
+		struct err *err)
 {
 	int fd, rc;
 
@@ -157,7 +158,7 @@ int module_load(const char *name, const void *ko, size_t len, const struct modul
 	fd = memfd_of(ko, len);
 	if (fd < 0)
 		return err_sys(err, errno, "Cannot hold the module %s in memory", name);
-	rc = (int)syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
+	rc = (int)syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
 	close(fd);
 	if (rc)
 		return explain_load(-rc, name, err);

@@ -25,8 +25,9 @@ bool module_name_ok(const char *name);
 bool module_loaded(const char *name);
 bool module_enabled(const char *name);	/* loaded, and routing calls */
 
-/* finit_module, then the transition. On failure nothing is loaded. */
-int module_load(const char *name, const void *ko, size_t len, const struct module_wait *w, struct err *err);
+/* finit_module with these parameters, then the transition. On failure nothing is loaded. */
+int module_load(const char *name, const void *ko, size_t len, const char *params, const struct module_wait *w,
+		struct err *err);
 /* Writes the `variant` parameter: "before" or "after". */
 int module_variant(const char *name, const char *variant, struct err *err);
 /* Disables the livepatch: the running kernel is native again. The module stays loaded. */

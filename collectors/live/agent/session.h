@@ -26,6 +26,7 @@
 /* A module that kab sent, kept so that it can be loaded again after it was disabled. */
 struct kept_module {
 	char name[MODULE_NAME];
+	char params[512];
 	struct buf ko;
 	bool livepatch;			/* as last loaded */
 };
