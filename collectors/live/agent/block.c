@@ -5,7 +5,8 @@
  * A block that is drained as it runs is visited by the clock, more often when
  * the rings fill faster. With drain_after, nothing here runs between the exec
  * and the end: output goes to memory files, the rings are large, and the wait
- * has no timer.
+ * has no timer. Nor does what went before: the kernel frees the rings of a
+ * sampled block some ticks later, and that time would be the next block's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,10 +24,11 @@
 #define CAPTURE_LIMIT (1U << 20)
 #define RESULTS_LIMIT (64U << 10)
 #define RING_KIB 1024			/* per CPU */
-#define RING_KIB_AFTER 8192		/* when it must hold a whole block: about 2 s at 4000 Hz and 127 frames */
+#define RING_KIB_AFTER 8192		/* holding a whole block: 2 s at 4000 Hz and 127 frames */
 #define VISIT_MIN_MS 5
 #define VISIT_MAX_MS 100
 #define TICK_NS 250000000
+#define SETTLE_MS 200
 
 struct block {
 	struct session *s;
@@ -222,7 +224,8 @@ static void finish_results(struct block *b)
 	results_parse(buf_str(&text), text.len, r);
 	buf_release(&text);
 	if (r->bad_lines)
-		session_log(b->s, "%u lines that the workload wrote to KAB_RESULT_FD were not understood.", r->bad_lines);
+		session_log(b->s, "%u lines that the workload wrote to KAB_RESULT_FD were not understood.",
+			    r->bad_lines);
 	out->ops = r->ops;
 	out->reported = r->reported;
 	out->wall_ns = r->has_wall ? r->wall_ns : b->w.ended_ns - b->w.started_ns;
@@ -287,10 +290,10 @@ static int start_sampling(struct block *b, struct err *err)
 static int run_block(struct block *b, char **argv, struct err *err)
 {
 	const struct workload_opts o = { .argv = argv, .user = b->s->user, .files = b->run->drain_after };
-	int rc = 0;
+	int rc = b->run->drain_after ? session_wait(b->s, NULL, 0, SETTLE_MS) : 0;
 
-	if (b->run->sampled)
-		rc = send_symbols(b->s, err);
+	if (rc >= 0)
+		rc = b->run->sampled ? send_symbols(b->s, err) : 0;
 	if (!rc)
 		rc = workload_prepare(&o, &b->w, err);
 	if (!rc && b->run->sampled)
@@ -314,8 +317,13 @@ static int run_block(struct block *b, char **argv, struct err *err)
 
 int serve_run(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err)
 {
-	struct block b = { .s = s, .run = rq->run, .a = a, .visit_ms = VISIT_MAX_MS,
-			   .w = { .pidfd = -1, .go = -1, .status = -1, .out = -1, .err = -1, .results = -1 } };
+	struct block b = {
+		.s = s,
+		.run = rq->run,
+		.a = a,
+		.visit_ms = VISIT_MAX_MS,
+		.w = { .pidfd = -1, .go = -1, .status = -1, .out = -1, .err = -1, .results = -1 }
+	};
 	char **argv;
 	int rc;
 
@@ -334,7 +342,8 @@ int serve_run(struct session *s, const Kab__Request *rq, struct answer *a, struc
 
 /* --- capture --- */
 
-static int collect(struct session *s, struct workload *w, struct buf *out, struct buf *errors, struct err *err)
+static int collect(struct session *s, struct workload *w, struct buf *out, struct buf *errors,
+		   struct err *err)
 {
 	struct buf *into[] = { out, errors };
 	int *fd[] = { &w->out, &w->err };
