@@ -180,9 +180,9 @@ int apt_download(const struct lab_opts *o, const char *package, const char *dir,
 	rc = proc_run(argv, &opts, err);
 	if (rc > 0) {
 		reason(&why, &log);
-		rc = err_add(err, -EIO, "Cannot download %s: %s. Check the network, `apt-get update` and the "
-			     "space in %s, or give a kernel of your own with --kernel-image and "
-			     "--kernel-build.", package, buf_str(&why), dir);
+		rc = err_add(err, -EIO, "Cannot download %s: %s. Check the network and the free space, run "
+			     "`apt-get update`, or give a kernel of your own with --kernel-image and "
+			     "--kernel-build.", package, buf_str(&why));
 	}
 	buf_release(&why);
 	buf_release(&log);

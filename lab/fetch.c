@@ -76,18 +76,17 @@ static char *ask_release(const char *line)
 
 static int resolve(const struct lab_opts *o, char **release, struct err *err)
 {
+	struct err why = ERR_INIT;
 	char *current;
 	int rc;
 
 	*release = ask_release(o->line);
 	if (*release)
 		return 0;
-	rc = apt_update(o, err);
-	if (rc) {
-		err_add(err, rc, "The lists on this machine name no package with a %s%skernel.",
-			o->line ? o->line : "", o->line ? " " : "");
-		return rc;
-	}
+	rc = apt_update(o, &why);
+	if (rc)
+		return err_add(err, rc, "The package lists on this machine name no %s%skernel. %s",
+			       o->line ? o->line : "", o->line ? " " : "", why.text);
 	*release = ask_release(o->line);
 	if (*release)
 		return 0;
