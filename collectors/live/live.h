@@ -82,15 +82,12 @@ int live_module_load(struct live *l, const char *name, const void *ko, size_t le
 int live_module_switch(struct live *l, const char *name, enum variant v, struct err *err);
 int live_module_unload(struct live *l, const char *name, struct err *err);
 
-<<<<<<< HEAD
-/* A file put on the target (the workload), mode 0755, gone when the agent ends. All files of one agent lie in one
- * folder of its own, by the last part of `path_hint`; with a hint "FOLDER/NAME" in a folder of that. */
-int live_put(struct live *l, const char *path_hint, const void *data, size_t len, char **remote_path, struct err *err);
-=======
-/* A file put on the target (the workload), mode 0755, gone when the agent ends. */
+/*
+ * A file put on the target (the workload), mode 0755, gone when the agent ends. All files of one agent lie in a
+ * folder of its own, each by the last part of `path_hint`; by a hint "FOLDER/NAME" in a folder of that.
+ */
 int live_put(struct live *l, const char *path_hint, const void *data, size_t len, char **remote_path,
 	     struct err *err);
->>>>>>> main
 /* Runs a command there and returns its stdout (1 MiB at most) and exit status. */
 int live_capture(struct live *l, const char *const *argv, struct buf *out, int *exit_status, struct err *err);
 

@@ -51,14 +51,9 @@ static int load(struct session *s, struct kept_module *m, struct err *err)
 			       "first (rmmod %s).",
 			       m->name, m->name);
 	if (!ledger_add(s->worker->ledger, m->name))
-<<<<<<< HEAD
-		return err_add(err, -ENOSPC, "kab-agent holds %d modules already; unload one.", LEDGER_MODULES);
-	rc = module_load(m->name, m->ko.data, m->ko.len, m->params, &wait, err);
-=======
 		return err_add(err, -ENOSPC, "kab-agent holds %d modules already; unload one.",
 			       LEDGER_MODULES);
-	rc = module_load(m->name, m->ko.data, m->ko.len, &wait, err);
->>>>>>> main
+	rc = module_load(m->name, m->ko.data, m->ko.len, m->params, &wait, err);
 	if (!module_loaded(m->name))
 		ledger_drop(s->worker->ledger, m->name);
 	m->livepatch = module_enabled(m->name);
@@ -222,17 +217,10 @@ int serve_put(struct session *s, const Kab__Request *rq, struct answer *a, struc
 
 	if (rc)
 		return rc;
-<<<<<<< HEAD
 	a->path = place_of(s->worker->ledger->folder, rq->put->hint);
 	rc = make_parent(a->path, err);
 	if (!rc)
-		rc = fs_write(a->path, s->data.data, s->data.len, err);
-=======
-	if (!hint[0] || hint[0] == '.' || strlen(hint) > 100)
-		hint = "file";
-	a->path = mem_printf("%s/%s", s->worker->ledger->folder, hint);
-	rc = fs_write(a->path, buf_str(&s->data), s->data.len, err);
->>>>>>> main
+		rc = fs_write(a->path, buf_str(&s->data), s->data.len, err);
 	if (!rc && chmod(a->path, 0755))
 		rc = err_sys(err, errno, "Cannot make %s executable", a->path);
 	return rc;
