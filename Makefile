@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kab: `make demo` and `make check` are the two commands, and install what they need. `make` builds ./kab and
-# build/kab-agent; SANITIZE=1 does so with the address and undefined-behaviour sanitizers in build-san/, CI=1 takes
-# warnings for errors, V=1 shows the commands.
+# build/kab-agent; SANITIZE=1 does so with the address and undefined-behaviour sanitizers, in build-san/; CI=1
+# takes warnings for errors; V=1 shows the commands.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
@@ -15,7 +15,8 @@ CFLAGS ?= -O2 -g
 , := ,
 KAB_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror) \
 	-D_GNU_SOURCE -I. -I$(BUILD) -MMD -MP $(CFLAGS) \
-	$(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1)
+	$(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined \
+		-fno-omit-frame-pointer -O1)
 KAB_LDFLAGS := $(LDFLAGS) $(if $(SANITIZE),-fsanitize=address$(,)undefined)
 
 # The rooms that make up kab, uphill (HACKING.md has the ladder).
@@ -23,7 +24,8 @@ ROOMS := base profile store collectors collectors/live patches lab report jobs t
 SRC := $(foreach r,$(ROOMS),$(wildcard $(r)/*.c))
 OBJ := $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/lab/init.sh.o $(BUILD)/collectors/live/wire.pb-c.o
 CLI_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c))
-LIBS := -lsqlite3 -lncursesw -ltinfo -lzstd -lelf -lprotobuf-c -lcyaml -lgsl -lgslcblas -ljansson -lunistring -lm -lpthread
+LIBS := -lsqlite3 -lncursesw -ltinfo -lzstd -lelf -lprotobuf-c -lcyaml -lgsl -lgslcblas -ljansson -lunistring \
+	-lm -lpthread
 
 TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*-test.c))
 
@@ -68,6 +70,16 @@ $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libkab.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(KAB_CFLAGS) -MF $@.d $(KAB_LDFLAGS) -o $@ $< $(BUILD)/libkab.a -lcmocka $(LIBS)
 
+$(BUILD)/tests/vm/%: tests/vm/%.c $(BUILD)/libkab.a
+	@echo "  TEST  $@"
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(KAB_CFLAGS) -MF $@.d $(KAB_LDFLAGS) -o $@ $< $(BUILD)/libkab.a -lcmocka $(LIBS)
+
+# Runs in a guest, so it needs no sanitizer and no library.
+$(BUILD)/tests/vm/panic-agent: tests/vm/panic-agent.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -Wall -Wextra -static -o $@ $<
+
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
 $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libkab.a
 	@echo "  BENCH $@"
@@ -95,7 +107,7 @@ check check-long:
 	@scripts/check $(if $(filter check-long,$@),--long) $(BUILD)
 
 .PHONY: check-programs
-check-programs: all $(TESTS) $(BUILD)/tests/screen-fixture
+check-programs: all $(TESTS) $(addprefix $(BUILD)/tests/,screen-fixture vm/boot-test vm/panic-agent)
 
 check-includes:
 	@scripts/check-includes

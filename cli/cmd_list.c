@@ -177,9 +177,12 @@ static void run_row(char kind, const struct run *r, struct buf *out)
 	cell(out, r->experiment ? variant_name(r->variant) : "-", 6);
 	cell(out, r->warmup ? "warm-up" : r->sampled ? "sampled" : "timed", 7);
 	cell(out, run_state_name(r->state), 10);
-	if (r->ops > 0)
+	if (r->ops > 0) {
 		text_ns(out, (double)r->wall_ns / r->ops, 4, false);
-	buf_printf(out, "/op  n %.0f", r->ops);
+		buf_printf(out, "/op  n %.0f", r->ops);
+	} else {
+		buf_puts(out, "-");
+	}
 	if (r->sampled)
 		buf_printf(out, "  %llu samples, %llu lost", (unsigned long long)r->samples, (unsigned long long)r->lost);
 	if (!r->experiment) {

@@ -67,6 +67,7 @@ static int run(int argc, char **argv, struct err *err)
 	struct args a = { .job = { .target = "local", .freq_hz = 4000 } };
 	struct store *s = NULL;
 	struct run meta = { 0 };
+	struct err note = ERR_INIT;
 	struct watch w;
 	int64_t id = 0;
 	int rc, rc2, status = 0;
@@ -78,7 +79,7 @@ static int run(int argc, char **argv, struct err *err)
 		/* The command owns the terminal: no bar over its output. */
 		w.terminal = false;
 		w.job.progress = NULL;
-		rc = job_record(s, &a.job, &w.job, &id, &status, err);
+		rc = job_record(s, &a.job, &w.job, &id, &status, &note, err);
 		watch_end(&w);
 	}
 	if (rc && id)
@@ -89,6 +90,8 @@ static int run(int argc, char **argv, struct err *err)
 		fprintf(stderr, "kab: %llu samples of %s at %llu Hz, %llu lost; command ended with status %d. "
 			"Stored as p%lld in %s.\n", (unsigned long long)meta.samples, meta.event ? meta.event : "?",
 			(unsigned long long)meta.freq_hz, (unsigned long long)meta.lost, status, (long long)id, store_path(s));
+	if (!rc && note.len)
+		fprintf(stderr, "kab: %s\n", note.text);
 	run_release(&meta);
 	if (s) {
 		rc2 = store_close(s, rc ? NULL : err);

@@ -69,8 +69,9 @@ struct job_record_opts {
 	const char *const *argv;
 	struct lab_opts lab;
 };
+/* `note` takes what to know of a recording that worked: kernel code left out, names hidden. */
 int job_record(struct store *s, const struct job_record_opts *o, const struct job_watch *w, int64_t *run,
-	       int *exit_status, struct err *err);
+	       int *exit_status, struct err *note, struct err *err);
 
 /* --- evidence: all that a report or a view shows of one comparison --- */
 

@@ -93,7 +93,8 @@ static char *joined(const char *const *argv)
 	return buf_detach(&b);
 }
 
-static int keep(struct store *s, struct target *t, struct run *run, const struct live_result *r, struct err *err)
+static int keep(struct store *s, struct target *t, struct run *run, const struct live_result *r,
+		const struct err *note, struct err *err)
 {
 	int rc = 0;
 	size_t i;
@@ -112,13 +113,13 @@ static int keep(struct store *s, struct target *t, struct run *run, const struct
 		rc = store_metric_add(s, run->id, r->metrics[i].name, r->metrics[i].unit, r->metrics[i].value, err);
 	if (!rc && t->ingest.log.len)
 		rc = store_text_add(s, run->id, "kernel-log", t->ingest.log.data, err);
-	if (!rc && t->ingest.no_kernel.len)
-		rc = store_text_add(s, run->id, "note", t->ingest.no_kernel.text, err);
+	if (!rc && note->len)
+		rc = store_text_add(s, run->id, "note", note->text, err);
 	return rc;
 }
 
 int job_record(struct store *s, const struct job_record_opts *o, const struct job_watch *w, int64_t *run_id,
-	       int *exit_status, struct err *err)
+	       int *exit_status, struct err *note, struct err *err)
 {
 	struct recording rec = { .w = w, .progress = { .phase = JOB_BLOCK, .block = 1, .blocks = 1 } };
 	struct run run = { .kind = RUN_RECORD, .state = RUN_RUNNING, .sampled = true, .freq_hz = o->freq_hz };
@@ -162,7 +163,12 @@ int job_record(struct store *s, const struct job_record_opts *o, const struct jo
 	spec.argv = argv;
 	rc = live_run(t.live, &spec, &r, err);
 	if (!rc) {
-		rc = keep(s, &t, &run, &r, err);
+		if (spec.user_only)
+			err_add(note, 0, "Kernel code is left out, since kernel.perf_event_paranoid keeps it from an ordinary "
+				"user; run kab as root, or `sysctl kernel.perf_event_paranoid=1`.");
+		else if (t.ingest.no_kernel.len)
+			err_add(note, 0, "%s", t.ingest.no_kernel.text);
+		rc = keep(s, &t, &run, &r, note, err);
 		*exit_status = r.exit_status;
 		if (!spec.inherit_output && r.output.len)
 			rc = rc ? rc : store_text_add(s, run.id, "output", r.output.data, err);

@@ -28,9 +28,10 @@ int apt_present(struct err *err)
 
 	for (p = programs; *p; p++)
 		if (!proc_have(*p))
-			return err_add(err, -ENOENT, "The lab takes its kernels from Debian's packages, and there is no "
-				       "%s here. On another distribution give a kernel of your own: --kernel-image "
-				       "/boot/vmlinuz-RELEASE --kernel-build /lib/modules/RELEASE/build.", *p);
+			return err_add(err, -ENOENT, "The lab takes its kernels from Debian's packages, and "
+				       "there is no %s here. On another distribution give a kernel of your "
+				       "own: --kernel-image /boot/vmlinuz-RELEASE --kernel-build "
+				       "/lib/modules/RELEASE/build.", *p);
 	return 0;
 }
 
@@ -84,8 +85,9 @@ static void reason(struct buf *out, const struct buf *log)
 	text_escape(out, s, n < 300 ? n : 300, false);
 }
 
-/* Runs apt-get as root; `what` completes "Cannot ...". An installation must not be killed half-way: no stop. */
-static int as_root(const struct lab_opts *o, const char *const *apt, const char *what, bool may_stop, struct err *err)
+/* Runs apt-get as root; `what` completes "Cannot ...". An installation must not be killed half-way. */
+static int as_root(const struct lab_opts *o, const char *const *apt, const char *what, bool may_stop,
+		   struct err *err)
 {
 	const char *argv[MAX_ARGS] = { "sudo", "-n", "env", "DEBIAN_FRONTEND=noninteractive" };
 	struct buf log = BUF_INIT, why = BUF_INIT;
@@ -94,8 +96,8 @@ static int as_root(const struct lab_opts *o, const char *const *apt, const char 
 	int rc;
 
 	if (!apt_root())
-		return err_add(err, -EPERM, "Cannot %s without root; run kab as root or with a sudo that asks for no "
-			       "password, or run `sudo %s %s` yourself.", what, apt[0], apt[1]);
+		return err_add(err, -EPERM, "Cannot %s without root; run kab as root or with a sudo that "
+			       "asks for no password, or run `sudo %s %s` yourself.", what, apt[0], apt[1]);
 	for (; *apt && n + 1 < MAX_ARGS; apt++)
 		argv[n++] = *apt;
 	argv[n] = NULL;
@@ -112,7 +114,8 @@ static int as_root(const struct lab_opts *o, const char *const *apt, const char 
 int apt_update(const struct lab_opts *o, struct err *err)
 {
 	/* Without Error-Mode a machine without network "succeeds" and leaves the lists as they were. */
-	static const char *const argv[] = { "apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any", NULL };
+	static const char *const argv[] = { "apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any",
+					    NULL };
 
 	if (o->progress)
 		o->progress(o->ctx, "Updating the package lists", 0, 0);
@@ -166,7 +169,8 @@ static bool watch_stop(void *ctx)
 int apt_download(const struct lab_opts *o, const char *package, const char *dir, struct err *err)
 {
 	/* The sandbox user could not write into our folder, and apt warns about that. */
-	const char *const argv[] = { "apt-get", "download", "-q", "-o", "APT::Sandbox::User=", package, NULL };
+	const char *const argv[] = { "apt-get", "download", "-q", "-o", "APT::Sandbox::User=", package,
+				     NULL };
 	struct buf log = BUF_INIT, why = BUF_INIT;
 	struct watch w = { .o = o, .dir = dir, .total = (double)apt_size(package) };
 	const struct proc_opts opts = { .dir = dir, .log = &log, .stop = watch_stop, .ctx = &w };
@@ -176,9 +180,9 @@ int apt_download(const struct lab_opts *o, const char *package, const char *dir,
 	rc = proc_run(argv, &opts, err);
 	if (rc > 0) {
 		reason(&why, &log);
-		rc = err_add(err, -EIO, "Cannot download %s: %s. Check the network, `apt-get update` and the space in "
-			     "%s, or give a kernel of your own with --kernel-image and --kernel-build.", package,
-			     buf_str(&why), dir);
+		rc = err_add(err, -EIO, "Cannot download %s: %s. Check the network, `apt-get update` and the "
+			     "space in %s, or give a kernel of your own with --kernel-image and "
+			     "--kernel-build.", package, buf_str(&why), dir);
 	}
 	buf_release(&why);
 	buf_release(&log);
@@ -205,13 +209,14 @@ static char *find_deb(const char *dir, struct err *err)
 	return path;
 }
 
-int apt_unpack(const struct lab_opts *o, const char *from, const char *to, const char *const *members, struct err *err)
+int apt_unpack(const struct lab_opts *o, const char *from, const char *to, const char *const *members,
+	       struct err *err)
 {
 	/* A pipe needs a shell; what it joins arrives as arguments and is never read as shell text. */
 	static const char script[] = "deb=$1; shift; dpkg-deb --fsys-tarfile \"$deb\" | tar -x \"$@\"";
 	char *deb = find_deb(from, err);
-	const char *argv[32] = { "bash", "-o", "pipefail", "-c", script, "bash", deb, "-C", to, "--no-same-owner",
-				 "--transform=s,^\\./usr/,./,", "--wildcards", "--" };
+	const char *argv[32] = { "bash", "-o", "pipefail", "-c", script, "bash", deb, "-C", to,
+				 "--no-same-owner", "--transform=s,^\\./usr/,./,", "--wildcards", "--" };
 	struct buf log = BUF_INIT, last = BUF_INIT;
 	const struct proc_opts opts = { .log = &log, .stop = o->stop, .ctx = o->ctx };
 	size_t n = 0;
@@ -226,8 +231,8 @@ int apt_unpack(const struct lab_opts *o, const char *from, const char *to, const
 	rc = proc_run(argv, &opts, err);
 	if (rc > 0) {
 		console_lines(&last, buf_str(&log), log.len, 1);
-		rc = err_add(err, -EIO, "Cannot unpack %s into %s; is the disk full? The last word of tar: %s", deb, to,
-			     buf_str(&last));
+		rc = err_add(err, -EIO, "Cannot unpack %s into %s; is the disk full? The last word of tar: "
+			     "%s", deb, to, buf_str(&last));
 	}
 	buf_release(&last);
 	buf_release(&log);

@@ -26,6 +26,7 @@ int apt_download(const struct lab_opts *o, const char *package, const char *dir,
  * Unpacks members, named by patterns of which each must match, of the package in `from`;
  * what newer packages have in ./usr goes to the place that older ones have it in.
  */
-int apt_unpack(const struct lab_opts *o, const char *from, const char *to, const char *const *members, struct err *err);
+int apt_unpack(const struct lab_opts *o, const char *from, const char *to, const char *const *members,
+	       struct err *err);
 
 #endif

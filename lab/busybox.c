@@ -42,8 +42,8 @@ char *busybox_find(struct err *err)
 	if (path && usable(path))
 		return path;
 	if (path)
-		err_add(err, -ENOENT, "The lab's guest needs a static busybox; run `apt-get install busybox-static`, or "
-			"`kab lab fetch`, which takes a copy of it.");
+		err_add(err, -ENOENT, "The lab's guest needs a static busybox; run `apt-get install "
+			"busybox-static`, or `kab lab fetch`, which takes a copy of it.");
 	free(path);
 	return NULL;
 }

@@ -54,8 +54,8 @@ char *bzimage_release(const void *head, size_t len, const char *path, struct err
 		while (at + n < len && n <= RELEASE_MAX && p[at + n] > ' ')
 			n++;
 	if (!n || at + n == len || !release_valid((const char *)p + at, n)) {
-		err_add(err, -EINVAL, "The header of the kernel image %s names no release; the file is damaged, or it "
-			"is not a Linux kernel.", path);
+		err_add(err, -EINVAL, "The header of the kernel image %s names no release; the file is "
+			"damaged, or it is not a Linux kernel.", path);
 		return NULL;
 	}
 	return mem_printf("%.*s", (int)n, (const char *)p + at);

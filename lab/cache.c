@@ -85,7 +85,10 @@ static bool is_build_dir(const char *dir)
 
 char *cache_headers(const char *release)
 {
-	static const char *const places[][2] = { { "/usr/src/linux-headers-", "" }, { "/lib/modules/", "/build" } };
+	static const char *const places[][2] = {
+		{ "/usr/src/linux-headers-", "" },
+		{ "/lib/modules/", "/build" },
+	};
 	size_t i;
 
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -126,8 +129,8 @@ int cache_kernel(const char *dir, const char *release, struct lab_kernel *k, str
 	free(found);
 	if (!same) {
 		free(image);
-		return err_add(err, -EINVAL, "The lab's kernel %s is damaged; run `kab lab clean`, then `kab lab fetch`.",
-			       release);
+		return err_add(err, -EINVAL, "The lab's kernel %s is damaged; run `kab lab clean`, then "
+			       "`kab lab fetch`.", release);
 	}
 	*k = (struct lab_kernel){
 		.line = release_line(release),
@@ -156,9 +159,9 @@ static int find_image(const struct lab_opts *o, struct lab_kernel *k, struct err
 	};
 	if (!o->build || is_build_dir(o->build))
 		return 0;
-	err_add(err, -ENOENT, "%s is not a folder that modules can be built in (it has no include/config/auto.conf); "
-		"give --kernel-build the headers of %s, or its build folder after `make modules_prepare`.", o->build,
-		release);
+	err_add(err, -ENOENT, "%s is not a folder that modules can be built in (it has no "
+		"include/config/auto.conf); give --kernel-build the headers of %s, or its build folder after "
+		"`make modules_prepare`.", o->build, release);
 	lab_kernel_release(k);
 	return -ENOENT;
 }
@@ -186,8 +189,8 @@ int lab_kernel_find(const struct lab_opts *o, struct lab_kernel *k, struct err *
 	if (o->image)
 		return find_image(o, k, err);
 	if (o->line && !release_line_valid(o->line))
-		return err_add(err, -EINVAL, "\"%s\" is no kernel line; give --kernel two numbers, as in 6.1 or 6.12.",
-			       o->line);
+		return err_add(err, -EINVAL, "\"%s\" is no kernel line; give --kernel two numbers, as in 6.1 "
+			       "or 6.12.", o->line);
 	dir = cache_dir(err);
 	if (!dir)
 		return -EIO;
@@ -218,8 +221,9 @@ int lab_need_build(const struct lab_kernel *k, struct err *err)
 {
 	if (k->build)
 		return 0;
-	return err_add(err, -ENOENT, "A module for the kernel %s needs the headers of exactly this release, which are "
-		       "not installed; run `apt-get install linux-headers-%s` as root (after `apt-get update`; when "
-		       "the archive has a newer kernel by now, run `kab lab fetch` too), or give --kernel-build DIR.",
+	return err_add(err, -ENOENT, "A module for the kernel %s needs the headers of exactly this release, "
+		       "which are not installed; run `apt-get install linux-headers-%s` as root (after "
+		       "`apt-get update`; when the archive has a newer kernel by now, run `kab lab fetch` "
+		       "too), or give --kernel-build DIR.",
 		       k->release, k->release);
 }

@@ -14,7 +14,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define KEPT (64U << 10)	/* bytes; a whole kernel log from its first line, and more than 200 lines of anything */
+/* Bytes: the whole log of a kernel that boots, and more than 200 lines of anything. */
+#define KEPT (64U << 10)
 #define LINE_SHOWN 200	/* bytes of one line that are shown */
 
 struct console {

@@ -142,8 +142,8 @@ int elf_module_depends(void *ko, size_t len, const char *name,
 	if (elf_version(EV_CURRENT) != EV_NONE)
 		elf = elf_memory(ko, len);
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !(info = section(elf, ".modinfo")) || !info->d_buf) {
-		rc = err_add(err, -EINVAL, "The kernel module %s is damaged; run `kab lab clean`, then `kab lab fetch`.",
-			     name);
+		rc = err_add(err, -EINVAL, "The kernel module %s is damaged; run `kab lab clean`, then "
+			     "`kab lab fetch`.", name);
 		goto out;
 	}
 	list = modinfo_depends(info->d_buf, info->d_size, &left);

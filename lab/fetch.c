@@ -84,8 +84,8 @@ static int resolve(const struct lab_opts *o, char **release, struct err *err)
 		return 0;
 	rc = apt_update(o, err);
 	if (rc) {
-		err_add(err, rc, "The lists on this machine name no package with a %s%skernel.", o->line ? o->line : "",
-			o->line ? " " : "");
+		err_add(err, rc, "The lists on this machine name no package with a %s%skernel.",
+			o->line ? o->line : "", o->line ? " " : "");
 		return rc;
 	}
 	*release = ask_release(o->line);
@@ -93,19 +93,20 @@ static int resolve(const struct lab_opts *o, char **release, struct err *err)
 		return 0;
 	current = apt_depends("linux-image-amd64", "linux-image-");
 	if (current)
-		rc = err_add(err, -ENOENT, "This Debian has no package linux-image-%s-amd64; its current kernel is %s, "
-			     "which `kab lab fetch` without --kernel takes.", o->line, current);
+		rc = err_add(err, -ENOENT, "This Debian has no package linux-image-%s-amd64; its current "
+			     "kernel is %s, which `kab lab fetch` without --kernel takes.", o->line, current);
 	else
-		rc = err_add(err, -ENOENT, "The package sources of this machine have no linux-image-amd64. On another "
-			     "distribution give a kernel of your own: --kernel-image /boot/vmlinuz-RELEASE "
-			     "--kernel-build /lib/modules/RELEASE/build.");
+		rc = err_add(err, -ENOENT, "The package sources of this machine have no linux-image-amd64. "
+			     "On another distribution give a kernel of your own: --kernel-image "
+			     "/boot/vmlinuz-RELEASE --kernel-build /lib/modules/RELEASE/build.");
 	free(current);
 	return rc;
 }
 
 /* --- unpacking --- */
 
-static int unpack(const struct lab_opts *o, const char *from, const char *release, const char *to, struct err *err)
+static int unpack(const struct lab_opts *o, const char *from, const char *release, const char *to,
+		  struct err *err)
 {
 	const char *patterns[PARTS + 2] = { NULL };
 	size_t i;
@@ -129,8 +130,8 @@ static int unpack(const struct lab_opts *o, const char *from, const char *releas
  */
 static int unpack_elf(const struct lab_opts *o, const char *dir, const char *release, struct err *err)
 {
-	char *image = mem_printf("%s/boot/vmlinuz-%s", dir, release), *packed = mem_printf("%s/vmlinux.xz", dir);
-	char *elf = mem_printf("%s/vmlinux", dir);
+	char *image = mem_printf("%s/boot/vmlinuz-%s", dir, release);
+	char *packed = mem_printf("%s/vmlinux.xz", dir), *elf = mem_printf("%s/vmlinux", dir);
 	const char *const argv[] = { "xz", "-dc", "--single-stream", "--", packed, NULL };
 	struct proc_opts opts = { .stop = o->stop, .ctx = o->ctx };
 	struct buf data = BUF_INIT;
@@ -205,21 +206,21 @@ out:
 	return rc;
 }
 
-/* Remembers the release under the line asked for, and under its own. */
+/* Remembers the release as its line's, and as the current one when no line was asked for. */
 static int write_notes(const struct lab_opts *o, const char *dir, const char *release, struct err *err)
 {
-	char *line = release_line(release), *notes[2] = { cache_note(dir, line), o->line ? NULL : cache_note(dir, NULL) };
-	int rc = fs_write(notes[0], release, strlen(release), err);
+	char *line = release_line(release), *own = cache_note(dir, line), *plain = cache_note(dir, NULL);
+	int rc = fs_write(own, release, strlen(release), err);
 
-	if (!rc && notes[1])
-		rc = fs_write(notes[1], release, strlen(release), err);
-	free(notes[0]);
-	free(notes[1]);
+	if (!rc && !o->line)
+		rc = fs_write(plain, release, strlen(release), err);
+	free(own);
+	free(plain);
 	free(line);
 	return rc;
 }
 
-/* Absent headers are no error here: a guest can be booted without, and lab_need_build() says what is missing. */
+/* Absent headers are no error here: a guest boots without, and lab_need_build() says what is missing. */
 static int fetch_headers(const struct lab_opts *o, struct lab_kernel *k, struct err *err)
 {
 	char *package;
@@ -265,8 +266,8 @@ int lab_fetch(const struct lab_opts *o, struct lab_kernel *k, struct err *err)
 	if (o->image)
 		return lab_kernel_find(o, k, err);
 	if (o->line && !release_line_valid(o->line))
-		return err_add(err, -EINVAL, "\"%s\" is no kernel line; give --kernel two numbers, as in 6.1 or 6.12.",
-			       o->line);
+		return err_add(err, -EINVAL, "\"%s\" is no kernel line; give --kernel two numbers, as in 6.1 "
+			       "or 6.12.", o->line);
 	rc = apt_present(err);
 	if (rc)
 		return rc;

@@ -96,21 +96,24 @@ static int boot_failed(struct lab_guest *g, const struct lab_kernel *k, enum boo
 	while (strlen(shown) > SHOWN_BYTES)
 		shown = strchr(shown, '\n') + 1;
 	if (hangs)
-		err_add(err, 0, "The guest with kernel %s (%s) has said nothing for %d s and did not reach its agent.",
-			k->release, g->accel->name, g->accel->silent_s);
+		err_add(err, 0, "The guest with kernel %s (%s) has said nothing for %d s and did not reach "
+			"its agent.", k->release, g->accel->name, g->accel->silent_s);
 	else
-		err_add(err, 0, "The guest with kernel %s (%s) %s before its agent spoke.", k->release, g->accel->name,
-			panic ? "panicked" : "ended");
-	err_add(err, 0, "%s%s", *shown ? "The last lines of its console:\n" : "Its console is empty.\n", shown);
-	err_add(err, 0, "Try `kab lab shell` to look around in it, `kab lab clean` and `kab lab fetch` for a fresh "
-		"kernel, or another one with --kernel.");
+		err_add(err, 0, "The guest with kernel %s (%s) %s before its agent spoke.", k->release,
+			g->accel->name, panic ? "panicked" : "ended");
+	if (*shown)
+		err_add(err, 0, "The last lines of its console:\n%s", shown);
+	else
+		err_add(err, 0, "Its console is empty.");
+	err_add(err, 0, "Try `kab lab shell` to look around in it, `kab lab clean` and `kab lab fetch` for a "
+		"fresh kernel, or another one with --kernel.");
 	buf_release(&tail);
 	return hangs ? -ETIMEDOUT : -EIO;
 }
 
 /* One attempt; what was started is gone unless it is up. */
-static enum boot try_boot(const struct lab_opts *o, const struct lab_kernel *k, struct lab_guest *g, int initramfs,
-			  int *fd, int *rc, struct err *err)
+static enum boot try_boot(const struct lab_opts *o, const struct lab_kernel *k, struct lab_guest *g,
+			  int initramfs, int *fd, int *rc, struct err *err)
 {
 	const struct qemu_opts q = { .accel = g->accel, .append = "", .port = true, .initramfs = initramfs };
 	enum boot how;
@@ -134,8 +137,8 @@ static enum boot try_boot(const struct lab_opts *o, const struct lab_kernel *k, 
 	return how;
 }
 
-int lab_boot(const struct lab_opts *o, const struct lab_kernel *k, const char *agent, struct lab_guest **out, int *fd,
-	     struct err *err)
+int lab_boot(const struct lab_opts *o, const struct lab_kernel *k, const char *agent, struct lab_guest **out,
+	     int *fd, struct err *err)
 {
 	struct lab_guest *g = mem_alloc(sizeof(*g));
 	const struct accel *accels[3];

@@ -33,8 +33,8 @@ void cpio_add(struct buf *out, const char *name, mode_t mode, dev_t rdev, const 
 	/* Inode numbers only tell hard links apart; two links each keep the kernel from looking for any. */
 	unsigned long ino = out->len / 4 + 1;
 
-	buf_printf(out, "070701%08lX%08X%08X%08X%08X%08X%08zX%08X%08X%08X%08X%08zX%08X", ino, (unsigned)mode, 0, 0,
-		   S_ISDIR(mode) ? 2 : 1, 0, len, 0, 0, major(rdev), minor(rdev), strlen(name) + 1, 0);
+	buf_printf(out, "070701%08lX%08X%08X%08X%08X%08X%08zX%08X%08X%08X%08X%08zX%08X", ino, (unsigned)mode,
+		   0, 0, S_ISDIR(mode) ? 2 : 1, 0, len, 0, 0, major(rdev), minor(rdev), strlen(name) + 1, 0);
 	buf_add(out, name, strlen(name) + 1);
 	pad4(out);
 	buf_add(out, data, len);
@@ -51,14 +51,16 @@ static void add_dir(struct buf *out, const char *name)
 	cpio_add(out, name, S_IFDIR | 0755, 0, NULL, 0);
 }
 
-static int add_program(struct buf *out, const char *name, const char *path, const char *remedy, struct err *err)
+static int add_program(struct buf *out, const char *name, const char *path, const char *remedy,
+		       struct err *err)
 {
 	struct buf data = BUF_INIT;
 	bool is_static;
 	int rc = elf_is_static(path, &is_static, err);
 
 	if (!rc && !is_static)
-		rc = err_add(err, -EINVAL, "%s needs shared libraries, which the guest does not have; %s.", path, remedy);
+		rc = err_add(err, -EINVAL, "%s needs shared libraries, which the guest does not "
+			     "have; %s.", path, remedy);
 	if (!rc)
 		rc = buf_read_file(&data, path, PROGRAM_MAX, err);
 	if (!rc)
@@ -70,8 +72,10 @@ static int add_program(struct buf *out, const char *name, const char *path, cons
 static int add_busybox(struct buf *out, struct err *err)
 {
 	char *path = busybox_find(err);
-	int rc = path ? add_program(out, "bin/busybox", path, "run `apt-get install busybox-static`", err) : -ENOENT;
+	int rc = -ENOENT;
 
+	if (path)
+		rc = add_program(out, "bin/busybox", path, "run `apt-get install busybox-static`", err);
 	free(path);
 	return rc;
 }
@@ -148,7 +152,7 @@ static int memory_file(const struct buf *data, struct err *err)
 
 int initramfs_build(const struct lab_kernel *k, const char *agent, struct err *err)
 {
-	static const char *const dirs[] = { "bin", "dev", "etc", "proc", "root", "sys", "lib", "lib/modules" };
+	static const char *const dirs[] = { "bin", "dev", "etc", "lib", "lib/modules" };
 	struct buf out = BUF_INIT;
 	struct modules m = { 0 };
 	size_t i;

@@ -34,7 +34,7 @@ struct lab_kernel {
 	char *line;			/* "6.1" */
 	char *release;			/* "6.1.0-57-amd64" */
 	char *image;			/* path of vmlinuz */
-	char *elf;			/* its vmlinux, which starts seconds sooner under TCG; NULL: boot `image` */
+	char *elf;			/* its vmlinux, which starts sooner; NULL: boot `image` */
 	char *modules;			/* .../lib/modules/RELEASE, NULL when virtio is built in */
 	char *build;			/* headers folder for module builds; NULL when not installed */
 };
@@ -42,17 +42,18 @@ void lab_kernel_release(struct lab_kernel *k);
 
 /* The kernel in the cache for this line; -ENOENT with the remedy (`kab lab fetch`) when it is not there. */
 int lab_kernel_find(const struct lab_opts *o, struct lab_kernel *k, struct err *err);
-/* Resolves the meta package, downloads, unpacks; installs headers when root and absent. Idempotent, safe to interrupt. */
+/* Resolves the meta package, downloads, unpacks; installs headers when root and absent. Idempotent, safe to
+ * interrupt. */
 int lab_fetch(const struct lab_opts *o, struct lab_kernel *k, struct err *err);
 
 /* 0 when modules can be built for it; else -ENOENT, and the sentence says which package to install. */
 int lab_need_build(const struct lab_kernel *k, struct err *err);
 
-/* Boots; `agent` is the host path of kab-agent. Returns when the guest's agent has sent its first byte, or with an
- * error that carries the last console lines and what to try. `*fd` is the stream (the caller's, for live_attach).
- * The guest ends with the thread that called this, however that ends. */
-int lab_boot(const struct lab_opts *o, const struct lab_kernel *k, const char *agent, struct lab_guest **g, int *fd,
-	     struct err *err);
+/* Boots; `agent` is the host path of kab-agent. Returns when the guest's agent has sent its first byte, or
+ * with an error that carries the last console lines and what to try. `*fd` is the stream (the caller's, for
+ * live_attach). The guest ends with the thread that called this, however that ends. */
+int lab_boot(const struct lab_opts *o, const struct lab_kernel *k, const char *agent, struct lab_guest **g,
+	     int *fd, struct err *err);
 /* Last lines of the guest console, escaped, newest last. */
 void lab_console(struct lab_guest *g, struct buf *out, size_t lines);
 /* Whether the guest is still alive; false also after a panic. */

@@ -115,12 +115,12 @@ static int unpack(const char *path, struct buf *ko, struct err *err)
 	if (!p->program)
 		return buf_read_file(ko, path, MODULE_MAX, err);
 	if (!proc_have(p->program))
-		return err_add(err, -ENOENT, "The kernel module %s cannot be unpacked without %s; run `apt-get install %s`.",
-			       path, p->program, p->package);
+		return err_add(err, -ENOENT, "The kernel module %s cannot be unpacked without %s; run "
+			       "`apt-get install %s`.", path, p->program, p->package);
 	rc = proc_run(argv, &opts, err);
 	if (rc > 0 || ko->len > MODULE_MAX)
-		return err_add(err, -EIO, "%s could not unpack the kernel module %s; run `kab lab clean`, then "
-			       "`kab lab fetch`.", p->program, path);
+		return err_add(err, -EIO, "%s could not unpack the kernel module %s; run `kab lab clean`, "
+			       "then `kab lab fetch`.", p->program, path);
 	return rc;
 }
 
@@ -139,8 +139,8 @@ static int need_one(void *ctx, const char *depends, size_t len, struct err *err)
 	size_t i;
 
 	if (len >= sizeof(name))
-		return err_add(err, -EINVAL, "A kernel module needs another one with a name of %zu bytes; the kernel "
-			       "package is damaged.", len);
+		return err_add(err, -EINVAL, "A kernel module needs another one with a name of %zu bytes; "
+			       "the kernel package is damaged.", len);
 	for (i = 0; i < len; i++)
 		name[i] = depends[i] == '-' ? '_' : depends[i];
 	name[len] = '\0';
@@ -148,7 +148,7 @@ static int need_one(void *ctx, const char *depends, size_t len, struct err *err)
 	return load(n->scan, name, n->at_boot, err);
 }
 
-/* Loads one module behind what it needs; the ones for the boot are asked for first, and so are their needs. */
+/* Loads one module behind what it needs. The ones for the boot are asked for first. */
 static int load(struct scan *s, const char *name, bool at_boot, struct err *err)
 {
 	struct need need = { s, at_boot, BUF_INIT };

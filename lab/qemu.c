@@ -108,8 +108,8 @@ static void child(char *const *argv, pid_t parent, int initramfs, int console, i
 	_exit(127);
 }
 
-int qemu_start(const struct lab_opts *o, const struct lab_kernel *k, const struct qemu_opts *q, struct qemu *out,
-	       struct err *err)
+int qemu_start(const struct lab_opts *o, const struct lab_kernel *k, const struct qemu_opts *q,
+	       struct qemu *out, struct err *err)
 {
 	int console[2] = { -1, -1 }, stream[2] = { -1, -1 }, rc = 0;
 	struct args args = { 0 };

@@ -42,8 +42,8 @@ struct qemu_opts {
  * handle. However kab ends, the kernel then kills QEMU; more exactly, when the
  * calling thread ends, so this is called from one that outlives the guest.
  */
-int qemu_start(const struct lab_opts *o, const struct lab_kernel *k, const struct qemu_opts *q, struct qemu *out,
-	       struct err *err);
+int qemu_start(const struct lab_opts *o, const struct lab_kernel *k, const struct qemu_opts *q,
+	       struct qemu *out, struct err *err);
 /* Whether it still runs; reaps it when not. */
 bool qemu_alive(struct qemu *q);
 /* SIGTERM, and SIGKILL after a second. Closes nothing. */

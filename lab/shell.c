@@ -124,17 +124,18 @@ static int relay(struct relay *r, int silent_s)
 static void kernel_args(struct buf *append)
 {
 	struct winsize size;
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
 	const char *term = getenv("TERM");
 
 	buf_puts(append, isatty(STDIN_FILENO) ? "kab.shell" : "kab.script");
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row && size.ws_col)
 		buf_printf(append, " KAB_ROWS=%u KAB_COLS=%u", size.ws_row, size.ws_col);
-	if (term && term[0] && strlen(term) < 40 && strspn(term, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(term))
+	if (term && term[0] && strlen(term) < 40 && !term[strspn(term, letters)])
 		buf_printf(append, " TERM=%s", term);
 }
 
-static int shell_once(const struct lab_opts *o, const struct lab_kernel *k, struct qemu_opts *q, struct relay *r,
-		      struct err *err)
+static int shell_once(const struct lab_opts *o, const struct lab_kernel *k, struct qemu_opts *q,
+		      struct relay *r, struct err *err)
 {
 	struct termios saved, raw;
 	struct qemu qemu;
@@ -162,8 +163,8 @@ static int not_up(const struct relay *r, const struct lab_kernel *k, struct err 
 	struct buf tail = BUF_INIT;
 
 	console_lines(&tail, buf_str(&r->heard), r->heard.len, 6);
-	err_add(err, -EIO, "The guest with kernel %s ended before its shell was up. The last lines of its console:\n%s",
-		k->release, buf_str(&tail));
+	err_add(err, -EIO, "The guest with kernel %s ended before its shell was up. The last lines of its "
+		"console:\n%s", k->release, buf_str(&tail));
 	buf_release(&tail);
 	return -EIO;
 }
@@ -189,8 +190,8 @@ int lab_shell(const struct lab_opts *o, const struct lab_kernel *k, const char *
 			kvm_refuse();
 			rc = 0;
 		} else if (rc == -ETIMEDOUT) {
-			err_add(err, rc, "The guest with kernel %s (%s) has said nothing for %d s; try another kernel.",
-				k->release, q.accel->name, q.accel->silent_s);
+			err_add(err, rc, "The guest with kernel %s (%s) has said nothing for %d s; try "
+				"another kernel.", k->release, q.accel->name, q.accel->silent_s);
 		} else if (!rc && !r.ready) {
 			rc = not_up(&r, k, err);
 		} else if (rc == -ECANCELED) {

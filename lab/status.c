@@ -48,9 +48,10 @@ static int is_release(const struct dirent *e)
 
 static json_t *kernel_object(const char *dir, const char *release)
 {
-	char *path = mem_printf("%s/%s", dir, release), *line = release_line(release), *build = cache_headers(release);
-	json_t *o = json_pack("{s:s, s:s?, s:s, s:f, s:s?}", "release", release, "line", line, "path", path, "bytes",
-			      folder_bytes(path), "headers", build);
+	char *path = mem_printf("%s/%s", dir, release);
+	char *line = release_line(release), *build = cache_headers(release);
+	json_t *o = json_pack("{s:s, s:s?, s:s, s:f, s:s?}", "release", release, "line", line, "path", path,
+			      "bytes", folder_bytes(path), "headers", build);
 
 	free(build);
 	free(line);
@@ -109,12 +110,13 @@ int lab_status(struct buf *out, bool json, struct err *err)
 	if (!dir)
 		return -EIO;
 	kvm = kvm_usable(&why);
-	status = json_pack("{s:b, s:b, s:s, s:s, s:o}", "qemu", proc_have(QEMU_PROGRAM), "kvm", kvm, "kvm_reason",
-			   buf_str(&why), "cache", dir, "kernels", kernels_array(dir));
+	status = json_pack("{s:b, s:b, s:s, s:s, s:o}", "qemu", proc_have(QEMU_PROGRAM), "kvm", kvm,
+			   "kvm_reason", buf_str(&why), "cache", dir, "kernels", kernels_array(dir));
 	if (!status) {
 		free(dir);
 		buf_release(&why);
-		return err_add(err, -EINVAL, "The path of the cache is not valid UTF-8; set XDG_CACHE_HOME to one that is.");
+		return err_add(err, -EINVAL, "The path of the cache is not valid UTF-8; set XDG_CACHE_HOME "
+			       "to one that is.");
 	}
 	if (json) {
 		text = json_dumps(status, JSON_INDENT(2));

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "store/chunk.h"
 
@@ -348,21 +347,11 @@ int store_samples(struct store *s, int64_t run, const struct store_sample *v, si
 	return store_tick(s, err);
 }
 
-/*
- * The pause lets another writer in, who tries every millisecond; without it, a
- * recorder that always has something to write would keep the lock for itself.
- */
 int store_tick(struct store *s, struct err *err)
 {
-	static const struct timespec pause = { 0, 3000000 };
-	int rc;
-
 	if (s->failed)
 		return err_add(err, s->failed, "%s", s->failure.text);
 	if (!s->dirty_since || store_clock() - s->dirty_since < STORE_COMMIT_NS)
 		return 0;
-	rc = store_commit(s, err);
-	if (!rc)
-		nanosleep(&pause, NULL);
-	return rc;
+	return store_commit(s, err);
 }

@@ -106,6 +106,9 @@ static void last_sentence(const struct buf *text, char *out, size_t size)
 		end--;
 	for (start = end; start > p && start[-1] != '\n'; start--)
 		;
+	/* The program's name in front is for shells; here it is known. */
+	if (end - start > 5 && !strncmp(start, "kab: ", 5))
+		start += 5;
 	snprintf(out, size, "%.*s", (int)(end - start), start);
 }
 
@@ -262,10 +265,13 @@ static void put_figures(const struct job_progress *p, struct buf *out)
 
 static void put_rate(const struct job_progress *p, struct buf *out)
 {
-	text_count(out, p->samples_per_s, 0);
-	buf_puts(out, " samples/s, ");
+	/* On the exact target the rings are read between blocks: there is no rate then. */
+	if (p->samples_per_s > 0) {
+		text_count(out, p->samples_per_s, 0);
+		buf_puts(out, " samples/s, ");
+	}
 	text_count(out, (double)p->samples, 0);
-	buf_puts(out, " kept, ");
+	buf_puts(out, " samples kept, ");
 	text_count(out, (double)p->lost, 0);
 	buf_puts(out, " lost");
 }

@@ -15,8 +15,8 @@
 #define OPEN_SHARE 0.02			/* of the root: dearer frames are open at first */
 #define OPEN_DEPTH 60
 
-enum { COL_ONE, COL_SHARE, COL_COUNT, COL_BEFORE, COL_AFTER, COL_DIFF, COL_SHARE_B, COL_SHARE_A, COL_COUNT_B,
-       COL_COUNT_A, COL_NAME };
+enum { COL_ONE, COL_SHARE, COL_COUNT, COL_BEFORE, COL_AFTER, COL_DIFF, COL_SHARE_B, COL_SHARE_A, COL_COUNTS,
+       COL_NAME };
 
 static const struct column columns[] = {
 	/* of one profile */
@@ -29,8 +29,7 @@ static const struct column columns[] = {
 	[COL_DIFF]    = { "difference", 10, 12, 3, true },
 	[COL_SHARE_B] = { "of caller",	 9,  9, 4, true },
 	[COL_SHARE_A] = { "after",	 8,  8, 5, true },
-	[COL_COUNT_B] = { "n before",	 8, 10, 6, true },
-	[COL_COUNT_A] = { "n after",	 8, 10, 7, true },
+	[COL_COUNTS]  = { "samples",	15, 19, 6, true },
 	[COL_NAME]    = { "calls",	42, 300, 0, false },
 };
 
@@ -178,10 +177,11 @@ static enum style cell(const struct tui *t, const struct view *v, size_t row, si
 		put_share(t, s, node, AFTER, out);
 		return STYLE_DIM;
 	case COL_COUNT:
-	case COL_COUNT_B:
 		text_count(out, n->total[BEFORE][COUNT], 0);
 		return STYLE_DIM;
-	case COL_COUNT_A:
+	case COL_COUNTS:
+		text_count(out, n->total[BEFORE][COUNT], 0);
+		buf_puts(out, " / ");
 		text_count(out, n->total[AFTER][COUNT], 0);
 		return STYLE_DIM;
 	default:

@@ -26,7 +26,8 @@ void intake_release(struct intake *in)
 
 static int damaged(const char *what, struct err *err)
 {
-	return err_add(err, -EPROTO, "The agent sent %s that contradicts itself; the stream is damaged.", what);
+	return err_add(err, -EPROTO, "The agent sent %s that contradicts itself; the stream is damaged.",
+		       what);
 }
 
 /* Bytes as a C string in `out`; false when they are too long or hold a NUL. */
@@ -65,10 +66,11 @@ static int on_tick(struct intake *in, const Kab__Event *ev, struct err *err)
 static int on_output(struct intake *in, const Kab__Event *ev, struct err *err)
 {
 	const ProtobufCBinaryData *b = &ev->output->bytes;
+	int fd = ev->output->fd == 2 ? STDERR_FILENO : STDOUT_FILENO;
 
 	(void)err;
 	for (size_t at = 0; in->print && at < b->len;) {
-		ssize_t n = write(ev->output->fd == 2 ? STDERR_FILENO : STDOUT_FILENO, b->data + at, b->len - at);
+		ssize_t n = write(fd, b->data + at, b->len - at);
 
 		if (n < 0 && errno != EINTR)
 			break;
@@ -169,7 +171,8 @@ static int on_stack(struct intake *in, const Kab__Event *ev, struct err *err)
 	ips = mem_calloc(s->n_ips, sizeof(*ips));
 	for (size_t i = 0; i < s->n_ips; i++)
 		ips[i] = ip += (uint64_t)s->ips[i];
-	rc = in->sink.stack(in->sink.ctx, s->number, s->pid, ips, s->n_ips, s->n_kernel, s->damaged, s->truncated);
+	rc = in->sink.stack(in->sink.ctx, s->number, s->pid, ips, s->n_ips, s->n_kernel, s->damaged,
+			    s->truncated);
 	free(ips);
 	return rc;
 }

@@ -71,6 +71,8 @@ static void read_log(struct live *l)
 	while (l->log_fd >= 0 && (n = read(l->log_fd, chunk, sizeof(chunk))) != 0) {
 		if (n < 0)
 			return;
+		for (ssize_t i = 0; i < n; i++)
+			chunk[i] = chunk[i] == '\n' ? ' ' : chunk[i];	/* it becomes part of a sentence */
 		if (l->log.len + (size_t)n <= LOG_LIMIT)
 			text_escape(&l->log, chunk, (size_t)n, false);
 	}
@@ -102,15 +104,21 @@ static int closed_early(struct live *l, struct err *err)
 			read_log(l);
 		}
 	}
+	while (l->log.len && l->log.data[l->log.len - 1] == ' ')
+		l->log.data[--l->log.len] = '\0';
 	if (l->sudo && !l->greeted)
-		err_add(&why, -EPERM, "sudo did not start kab-agent%s%s. Recording takes root: run kab itself with sudo, or as "
-			"root.", l->log.len ? ": " : "", buf_str(&l->log));
+		err_add(&why, -EPERM,
+			"sudo did not start kab-agent%s%s. Recording takes root: run kab itself with sudo, "
+			"or as root.",
+			l->log.len ? ": " : "", buf_str(&l->log));
 	else if (!l->greeted)
-		err_add(&why, -EPIPE, "kab-agent ended before it had said a word%s%s.", l->log.len ? ": " : "",
-			buf_str(&l->log));
+		err_add(&why, -EPIPE, "kab-agent ended before it had said a word%s%s.",
+			l->log.len ? ": " : "", buf_str(&l->log));
 	else
-		err_add(&why, -EPIPE, "The stream from kab-agent ended early: the agent was killed, or its machine is gone%s%s. "
-			"What had arrived is kept.", l->log.len ? ": " : "", buf_str(&l->log));
+		err_add(&why, -EPIPE,
+			"The stream from kab-agent ended early: the agent was killed, or its machine is "
+			"gone%s%s. What had arrived is kept.",
+			l->log.len ? ": " : "", buf_str(&l->log));
 	return die(l, l->sudo && !l->greeted ? -EPERM : -EPIPE, &why, err);
 }
 
@@ -188,7 +196,8 @@ static int garbage(struct live *l, struct err *err)
 {
 	struct err why = ERR_INIT;
 
-	err_add(&why, -EPROTO, "What came from kab-agent is not the stream that was expected: a frame is no event.");
+	err_add(&why, -EPROTO,
+		"What came from kab-agent is not the stream that was expected: a frame is no event.");
 	return die(l, -EPROTO, &why, err);
 }
 
@@ -330,8 +339,10 @@ static int take_hello(struct live *l, const Kab__Event *ev, struct err *err)
 		return garbage(l, err);
 	if (ev->hello->version != WIRE_VERSION) {
 		text_escape(&name, ev->hello->name, strlen(ev->hello->name), false);
-		err_add(err, -EPROTO, "The agent (%.60s) speaks version %u of the stream and %s version %u; install both from the "
-			"same build.", buf_str(&name), ev->hello->version, KAB_NAME, WIRE_VERSION);
+		err_add(err, -EPROTO,
+			"The agent (%.60s) speaks version %u of the stream and %s version %u; install both "
+			"from the same build.",
+			buf_str(&name), ev->hello->version, KAB_NAME, WIRE_VERSION);
 		buf_release(&name);
 		return -EPROTO;
 	}
@@ -360,7 +371,8 @@ static int greet(struct live *l, int timeout_ms, struct err *err)
 		if (asked_to_stop(l))
 			return err_add(err, -ECANCELED, "Cancelled before kab-agent was ready.");
 		if (timeout_ms >= 0 && now_ms() - began > (uint64_t)timeout_ms)
-			return err_add(err, -ETIMEDOUT, "kab-agent said nothing for %d s.", timeout_ms / 1000);
+			return err_add(err, -ETIMEDOUT, "kab-agent said nothing for %d s.",
+				       timeout_ms / 1000);
 	}
 	hello.version = WIRE_VERSION;
 	hello.name = name;
@@ -424,7 +436,8 @@ static void exec_child(const char *program, bool sudo, int stream, int log, int 
 	_exit(127);
 }
 
-int live_spawn(const char *program, bool sudo, const struct live_sink *sink, struct live **out, struct err *err)
+int live_spawn(const char *program, bool sudo, const struct live_sink *sink, struct live **out,
+	       struct err *err)
 {
 	int stream[2], log[2], status[2], num = 0;
 	pid_t pid;
@@ -432,8 +445,10 @@ int live_spawn(const char *program, bool sudo, const struct live_sink *sink, str
 	if (access(program, X_OK))
 		return err_sys(err, errno, "The agent %s cannot be run; run make", program);
 	if (sudo && !proc_have("sudo"))
-		return err_add(err, -ENOENT, "Recording takes root, and sudo is not installed: run kab as root.");
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream) || pipe2(log, O_CLOEXEC) || pipe2(status, O_CLOEXEC))
+		return err_add(err, -ENOENT,
+			       "Recording takes root, and sudo is not installed: run kab as root.");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream) || pipe2(log, O_CLOEXEC) ||
+	    pipe2(status, O_CLOEXEC))
 		return err_sys(err, errno, "Cannot make a stream for kab-agent");
 	pid = fork();
 	if (pid < 0)
@@ -457,7 +472,7 @@ int live_spawn(const char *program, bool sudo, const struct live_sink *sink, str
 	return start(stream[0], log[0], pid, sudo, sink, sudo ? -1 : HELLO_MS, out, err);
 }
 
-/* The agent undoes what it did and ends; a child that does not is left to itself rather than waited for for ever. */
+/* The agent undoes what it did and ends; a child that never does is left to itself. */
 static void reap(struct live *l)
 {
 	uint64_t began = now_ms();
@@ -519,7 +534,8 @@ static int send_data(struct live *l, const void *data, size_t len, struct err *e
 	int rc = 0;
 
 	if (len > WIRE_BLOB_MAX)
-		return err_add(err, -EFBIG, "A file of %zu bytes is more than the agent takes (64 MiB).", len);
+		return err_add(err, -EFBIG, "A file of %zu bytes is more than the agent takes (64 MiB).",
+			       len);
 	for (size_t at = 0; at < len && !rc; at += part.bytes.len) {
 		part.bytes.data = (uint8_t *)data + at;
 		part.bytes.len = len - at < WIRE_CHUNK ? len - at : WIRE_CHUNK;
@@ -560,7 +576,8 @@ int live_module_unload(struct live *l, const char *name, struct err *err)
 	return ask(l, KAB__REQUEST__BODY_MODULE_UNLOAD, &rq, err);
 }
 
-int live_put(struct live *l, const char *path_hint, const void *data, size_t len, char **remote_path, struct err *err)
+int live_put(struct live *l, const char *path_hint, const void *data, size_t len, char **remote_path,
+	     struct err *err)
 {
 	Kab__Put rq = KAB__PUT__INIT;
 	Kab__Reply *reply;
@@ -618,7 +635,9 @@ static void copy_name(char *to, size_t size, const char *from)
 
 static void take_metrics(struct live_result *r, const Kab__RunResult *from)
 {
-	for (size_t i = 0; i < from->n_metrics && r->n_metrics < sizeof(r->metrics) / sizeof(r->metrics[0]); i++) {
+	const size_t room = sizeof(r->metrics) / sizeof(r->metrics[0]);
+
+	for (size_t i = 0; i < from->n_metrics && r->n_metrics < room; i++) {
 		struct live_metric *m = &r->metrics[r->n_metrics++];
 
 		copy_name(m->name, sizeof(m->name), from->metrics[i]->name);

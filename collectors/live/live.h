@@ -53,15 +53,20 @@ struct live_sink {
 	int (*stack)(void *ctx, uint32_t number, uint32_t pid, const uint64_t *ips, size_t n, size_t n_kernel,
 		     bool damaged, bool truncated);
 	int (*samples)(void *ctx, const struct live_sample *v, size_t n);
-	int (*vdso)(void *ctx, const void *elf, size_t len);	/* the image that maps of path "[vdso]" show, once */
-	int (*log)(void *ctx, const char *line);	/* a kernel log line at warning or worse, or a word of the agent */
-	int (*tick)(void *ctx, uint64_t elapsed_ns, uint64_t samples, uint64_t lost);	/* a few times a second in a block */
+	int (*vdso)(void *ctx, const void *elf, size_t len);	/* the image behind maps of "[vdso]", once */
+	int (*log)(void *ctx, const char *line);	/* the kernel's at warning or worse, or the agent's */
+	/* A few times a second in a block that is drained as it runs. */
+	int (*tick)(void *ctx, uint64_t elapsed_ns, uint64_t samples, uint64_t lost);
 	bool (*stop)(void *ctx);			/* asked often; true: cancel what is running */
 };
 
-/* A local agent: `program` as a child, through sudo when `sudo` (which asks for a password on /dev/tty; workloads
- * run as the present user all the same). `sink` is copied. */
-int live_spawn(const char *program, bool sudo, const struct live_sink *sink, struct live **out, struct err *err);
+/*
+ * A local agent: `program` as a child, through sudo when `sudo` (it asks for a
+ * password on /dev/tty; workloads run as the present user all the same). `sink`
+ * is copied.
+ */
+int live_spawn(const char *program, bool sudo, const struct live_sink *sink, struct live **out,
+	       struct err *err);
 /* Over a descriptor that something else owns the far end of (the lab's port); takes `fd`. */
 int live_attach(int fd, const struct live_sink *sink, int timeout_ms, struct live **out, struct err *err);
 /* Tells the agent to end, unloads what it loaded, reaps the child. */
@@ -77,7 +82,8 @@ int live_module_switch(struct live *l, const char *name, enum variant v, struct 
 int live_module_unload(struct live *l, const char *name, struct err *err);
 
 /* A file put on the target (the workload), mode 0755, gone when the agent ends. */
-int live_put(struct live *l, const char *path_hint, const void *data, size_t len, char **remote_path, struct err *err);
+int live_put(struct live *l, const char *path_hint, const void *data, size_t len, char **remote_path,
+	     struct err *err);
 /* Runs a command there and returns its stdout (1 MiB at most) and exit status. */
 int live_capture(struct live *l, const char *const *argv, struct buf *out, int *exit_status, struct err *err);
 
@@ -88,9 +94,9 @@ struct live_block {
 	uint64_t freq_hz;
 	bool user_only;			/* no right to sample the kernel: exclude_kernel */
 	bool drain_after;		/* exact mode: rings are emptied after the block, not during it */
-	bool inherit_output;		/* the workload's stdout/stderr go to ours (kab record), else they are kept */
-	unsigned clocks;		/* sampling clocks of different periods that share the frequency, against beating
-					 * with the workload's own loop; 0, 1: one. Events that are no clock have one */
+	bool inherit_output;		/* its stdout/stderr go to ours (kab record), else they are kept */
+	unsigned clocks;		/* sampling clocks of different periods that share the frequency, so that none
+					 * beats with the workload's loop; 0, 1: one, as events that are no clock have */
 	unsigned ring_kib;		/* of ring per CPU; 0: chosen by the agent */
 };
 

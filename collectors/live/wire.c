@@ -96,8 +96,9 @@ int wire_next(struct wire_in *in, const char *peer, const uint8_t **p, size_t *l
 	memcpy(&le, in->buf.data + in->pos, sizeof(le));
 	*len = le32toh(le);
 	if (*len > WIRE_FRAME_MAX)
-		return err_add(err, -EPROTO, "What came from %s is not the stream that was expected (a frame of %zu bytes, "
-			       "the limit is %u): something else wrote to it, or it is damaged.",
+		return err_add(err, -EPROTO,
+			       "What came from %s is not the stream that was expected (a frame of %zu "
+			       "bytes, the limit is %u): something else wrote to it, or it is damaged.",
 			       peer, *len, WIRE_FRAME_MAX);
 	if (have - sizeof(le) < *len)
 		return 0;

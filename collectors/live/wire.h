@@ -19,12 +19,12 @@
 
 struct err;
 
-#define WIRE_VERSION 1			/* raised with every change of wire.proto that an older peer would misread */
+#define WIRE_VERSION 1			/* raised when an older peer would misread wire.proto */
 #define WIRE_FRAME_MAX (4U << 20)	/* bytes of one message */
 #define WIRE_BLOB_MAX (64U << 20)	/* bytes of all Data before a ModuleLoad or Put, and of kallsyms */
 #define WIRE_CHUNK (1U << 20)		/* bytes in one Data or Kallsyms */
 
-/* Append one framed message; `message` is the member of the oneof that `body` names. -EMSGSIZE: over the limit. */
+/* Append one framed message: the member of the oneof that `body` names. -EMSGSIZE: over the limit. */
 int wire_event(struct buf *out, Kab__Event__BodyCase body, void *message);
 int wire_request(struct buf *out, uint32_t id, Kab__Request__BodyCase body, void *message);
 

@@ -256,7 +256,7 @@ static int run(int argc, char **argv)
 	say(&p);
 	printf("a line that is no progress \033[31m\n");
 	if (how && !strcmp(how, "fail")) {
-		fprintf(stderr, "first line\nThe guest did not boot; try more memory.\n");
+		fprintf(stderr, "first line\nkab: The guest did not boot; try more memory.\n");
 		return 1;
 	}
 	p.phase = JOB_BLOCK;

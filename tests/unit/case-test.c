@@ -146,7 +146,7 @@ static void net_procfs_is_read(void **state)
 	assert_int_equal(c.facts.n_kernels, 2);
 	assert_string_equal(c.facts.kernels[1], "6.12");
 	assert_string_equal(c.workload_args[0], "{ops}");
-	assert_int_equal(c.ops_per_block, 20000);
+	assert_int_equal(c.ops_per_block, 10000);
 	assert_non_null(strstr(c.kmod_dir, "/kmod/net_procfs"));
 	assert_true(c.n_setup >= 1 && c.n_check >= 1);
 
@@ -306,9 +306,9 @@ static void invalid_files_are_refused(void **state)
 		{ "module: kab_net_procfs", "module: kab_../x", "\"module\"" },
 		{ "source: workload.c", "source: ../workload.c", "\"source\"" },
 		{ "source: workload.c", "source: workload.sh", "\"source\"" },
-		{ "ops_per_block: 20000", "ops_per_block: 0", "\"ops_per_block\"" },
-		{ "ops_per_block: 20000", "ops_per_block: -1", "ops_per_block" },
-		{ "ops_per_block: 20000", "ops_per_block: many", "ops_per_block" },
+		{ "ops_per_block: 10000", "ops_per_block: 0", "\"ops_per_block\"" },
+		{ "ops_per_block: 10000", "ops_per_block: -1", "ops_per_block" },
+		{ "ops_per_block: 10000", "ops_per_block: many", "ops_per_block" },
 		{ "before: 51.828", "before: nan", "finite" },
 		{ "before: 51.828", "before: 1e999", "before" },
 		{ "before: 51.828", "before: fast", "before" },

@@ -99,7 +99,7 @@ static void test_release_from_package(void **state)
 	free(release);
 	assert_int_equal(release_package_size(show), 1476);
 	assert_null(release_from_depends("", "linux-image-"));
-	assert_null(release_from_depends("Package: x\n\nDepends: linux-image-6.1.0-1-amd64\n", "linux-image-"));
+	assert_null(release_from_depends("Package: x\n\nDepends: linux-image-6.1.0-1\n", "linux-image-"));
 	assert_null(release_from_depends("Depends: linux-image-../../etc\n", "linux-image-"));
 	assert_null(release_from_depends("Depends: linux-image-", "linux-image-"));
 	assert_int_equal(release_package_size("Size: lots\n"), 0);
@@ -122,7 +122,7 @@ static void put32(unsigned char *p, uint32_t v)
 
 #define IMAGE_LEN 4096
 
-/* Two sectors of setup code behind the boot sector; the version's text at 0x300, the payload at 0x610. */
+/* Two sectors of setup code behind the boot sector; the version at 0x300, the payload at 0x610. */
 static void make_image(unsigned char image[IMAGE_LEN], const char *version)
 {
 	memset(image, 0, IMAGE_LEN);
@@ -198,7 +198,8 @@ static void test_cpio_bytes(void **state)
 	/* Header 110 + name 3 = 113, padded to 116; data 3, padded to 120. */
 	assert_int_equal(out.len, 120);
 	assert_memory_equal(out.data, "07070100000001000081A40000000000000000000000010000000000000003", 62);
-	assert_memory_equal(out.data + 62, "000000000000000000000000000000000000000300000000ab\0\0\0\0xyz\0", 58);
+	assert_memory_equal(out.data + 62, "000000000000000000000000000000000000000300000000", 48);
+	assert_memory_equal(out.data + 110, "ab\0\0\0\0xyz\0", 10);
 	cpio_add(&out, "dev/console", S_IFCHR | 0600, makedev(5, 1), NULL, 0);
 	assert_memory_equal(out.data + 120 + 78, "0000000500000001", 16);
 	cpio_end(&out);
@@ -261,8 +262,8 @@ static void make_ko(struct buf *ko, const void *modinfo, size_t len)
 		.e_shoff = sizeof(eh),
 	};
 	Elf64_Shdr sh[3] = {
-		[1] = { .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = sizeof(eh) + sizeof(sh), .sh_size = len,
-			.sh_addralign = 1 },
+		[1] = { .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = sizeof(eh) + sizeof(sh),
+			.sh_size = len, .sh_addralign = 1 },
 		[2] = { .sh_name = 10, .sh_type = SHT_STRTAB, .sh_offset = sizeof(eh) + sizeof(sh) + len,
 			.sh_size = sizeof(names), .sh_addralign = 1 },
 	};

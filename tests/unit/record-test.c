@@ -184,7 +184,8 @@ static void test_cut(void **state)
 	const uint64_t ips[] = { PERF_CONTEXT_KERNEL, KERNEL + 1 };
 	struct bytes all[3];
 	struct record r;
-	size_t sizes[3] = { sample(&all[0], 7, 1, ips, 2), comm(&all[1], 7, 1, "name", false), forked(&all[2], 7, 8, 1) };
+	size_t sizes[3] = { sample(&all[0], 7, 1, ips, 2), comm(&all[1], 7, 1, "name", false),
+			    forked(&all[2], 7, 8, 1) };
 
 	(void)state;
 	for (size_t k = 0; k < 3; k++) {
@@ -215,8 +216,9 @@ static struct chain chain_of(const uint64_t *ips, size_t n, size_t max_stack, ui
 
 static void test_chain(void **state)
 {
-	static const uint64_t whole[] = { PERF_CONTEXT_KERNEL, KERNEL + 1, KERNEL + 2, PERF_CONTEXT_USER, USER, USER + 1 };
-	static const uint64_t mark[] = { PERF_CONTEXT_KERNEL, KERNEL + 1, PERF_CONTEXT_USER, USER, -32, USER + 1 };
+	static const uint64_t whole[] = { PERF_CONTEXT_KERNEL, KERNEL + 1, KERNEL + 2, PERF_CONTEXT_USER,
+					  USER, USER + 1 };
+	static const uint64_t mark[] = { PERF_CONTEXT_KERNEL, KERNEL + 1, PERF_CONTEXT_USER, USER, -32, 1 };
 	static const uint64_t ones[] = { PERF_CONTEXT_USER, USER, UINT64_MAX, USER + 1 };
 	static const uint64_t small[] = { PERF_CONTEXT_USER, USER, 5 };
 	static const uint64_t outermost[] = { PERF_CONTEXT_USER, USER, 0 };
@@ -298,7 +300,8 @@ static void expect(struct buf *stream, const char *what)
 
 static void test_recorder(void **state)
 {
-	const uint64_t one[] = { PERF_CONTEXT_KERNEL, KERNEL + 1 }, two[] = { PERF_CONTEXT_KERNEL, KERNEL + 2 };
+	const uint64_t one[] = { PERF_CONTEXT_KERNEL, KERNEL + 1 };
+	const uint64_t two[] = { PERF_CONTEXT_KERNEL, KERNEL + 2 };
 	struct buf out = BUF_INIT;
 	struct recorder r;
 	struct bytes b;
@@ -356,15 +359,18 @@ static void test_recorder(void **state)
 
 static void test_results(void **state)
 {
-	static const char good[] = "ops 20000\nwall_ns 281000000\nuser_ns 9000000\nsys_ns 270000000\nmetric rate op/s 7.1e4\n";
-	static const char bad[] = "ops 0\nops -3\nops x\nwall_ns 1.5\nmetric a b\nmetric a b nan\nhello\n\xff\xfe 1\nops 3 4\n";
+	static const char good[] =
+		"ops 20000\nwall_ns 281000000\nuser_ns 9000000\nsys_ns 270000000\nmetric rate op/s 7.1e4\n";
+	static const char bad[] =
+		"ops 0\nops -3\nops x\nwall_ns 1.5\nmetric a b\nmetric a b nan\nhello\n\xff\xfe 1\nops 3 4\n";
 	struct results r;
 	char long_line[600];
 
 	(void)state;
 	results_parse(good, sizeof(good) - 1, &r);
 	assert_true(r.reported && r.has_wall && r.has_user && r.has_sys && r.bad_lines == 0);
-	assert_true(r.ops == 20000 && r.wall_ns == 281000000 && r.user_ns == 9000000 && r.sys_ns == 270000000);
+	assert_true(r.ops == 20000 && r.wall_ns == 281000000 && r.user_ns == 9000000 &&
+		    r.sys_ns == 270000000);
 	assert_int_equal(r.n_metrics, 1);
 	assert_string_equal(r.metrics[0].name, "rate");
 	assert_string_equal(r.metrics[0].unit, "op/s");

@@ -464,7 +464,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(altered_files), TEST(nothing_written), TEST(check_finds), TEST(deep_stack),
-		TEST(no_sqlite), TEST(truncated), TEST(flipped), TEST(wrong_places), TEST(rights), TEST(pending_log),
+		TEST(no_sqlite), TEST(truncated), TEST(flipped), TEST(wrong_places),
+		TEST(rights), TEST(pending_log),
 	};
 
 	return cmocka_run_group_tests_name("store-hostile", tests, NULL, NULL);

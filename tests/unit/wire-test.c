@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire: frames survive any cut of the stream; what no peer of ours sends is refused, and never reaches a sink. */
+/* wire: frames survive any cut of the stream; what no peer of ours sends never reaches a sink. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kab-agent: one static program, so that the same file runs here and in a guest's initramfs. libperf is built from
-# the distribution's kernel source by scripts/libperf, into the cache, once.
+# kab-agent: one static program, so that the same file runs here and in a guest's initramfs. libperf is built
+# from the distribution's kernel source by scripts/libperf, into the cache, once.
 #
 # With SANITIZE=1 kab-agent is as ever (a guest has no shared libraries for a sanitised one), and a sanitised
 # build/kab-agent-san stands beside it for the tests on this machine.
@@ -40,7 +40,7 @@ $(BUILD)/kab-agent: $(AGENT_OBJ)
 
 $(BUILD)/tests/live-test: | $(BUILD)/kab-agent $(if $(SANITIZE),$(BUILD)/kab-agent-san)
 
-$(BUILD)/kab-agent-san: $(AGENT_SRC) $(BUILD)/collectors/live/wire.pb-c.c | $(BUILD)/libperf $(BUILD)/kab-agent
+$(BUILD)/kab-agent-san: $(AGENT_SRC) $(BUILD)/collectors/live/wire.pb-c.c | $(BUILD)/kab-agent
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(filter-out -MMD -MP -Wmissing-prototypes,$(KAB_CFLAGS)) $(LIBPERF_CFLAGS) $(LDFLAGS) -o $@ $^ \
-		$(LIBPERF_LIBS) $(AGENT_LIBS)
+	$(Q)$(CC) $(filter-out -MMD -MP -Wmissing-prototypes,$(KAB_CFLAGS)) $(LIBPERF_CFLAGS) $(LDFLAGS) \
+		-o $@ $^ $(LIBPERF_LIBS) $(AGENT_LIBS)

@@ -23,7 +23,7 @@
 #define CAPTURE_LIMIT (1U << 20)
 #define RESULTS_LIMIT (64U << 10)
 #define RING_KIB 1024			/* per CPU */
-#define RING_KIB_AFTER 8192		/* when it must hold a whole block: about 2 s at 4000 Hz and 127 frames */
+#define RING_KIB_AFTER 8192		/* holding a whole block: 2 s at 4000 Hz and 127 frames */
 #define VISIT_MIN_MS 5
 #define VISIT_MAX_MS 100
 #define TICK_NS 250000000
@@ -222,7 +222,8 @@ static void finish_results(struct block *b)
 	results_parse(buf_str(&text), text.len, r);
 	buf_release(&text);
 	if (r->bad_lines)
-		session_log(b->s, "%u lines that the workload wrote to KAB_RESULT_FD were not understood.", r->bad_lines);
+		session_log(b->s, "%u lines that the workload wrote to KAB_RESULT_FD were not understood.",
+			    r->bad_lines);
 	out->ops = r->ops;
 	out->reported = r->reported;
 	out->wall_ns = r->has_wall ? r->wall_ns : b->w.ended_ns - b->w.started_ns;
@@ -314,8 +315,13 @@ static int run_block(struct block *b, char **argv, struct err *err)
 
 int serve_run(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err)
 {
-	struct block b = { .s = s, .run = rq->run, .a = a, .visit_ms = VISIT_MAX_MS,
-			   .w = { .pidfd = -1, .go = -1, .status = -1, .out = -1, .err = -1, .results = -1 } };
+	struct block b = {
+		.s = s,
+		.run = rq->run,
+		.a = a,
+		.visit_ms = VISIT_MAX_MS,
+		.w = { .pidfd = -1, .go = -1, .status = -1, .out = -1, .err = -1, .results = -1 }
+	};
 	char **argv;
 	int rc;
 
@@ -334,7 +340,8 @@ int serve_run(struct session *s, const Kab__Request *rq, struct answer *a, struc
 
 /* --- capture --- */
 
-static int collect(struct session *s, struct workload *w, struct buf *out, struct buf *errors, struct err *err)
+static int collect(struct session *s, struct workload *w, struct buf *out, struct buf *errors,
+		   struct err *err)
 {
 	struct buf *into[] = { out, errors };
 	int *fd[] = { &w->out, &w->err };

@@ -61,7 +61,8 @@ static int compress(struct session *s, FILE *f, ZSTD_CCtx *z, struct err *err)
 
 			left = ZSTD_compressStream2(z, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
 			if (ZSTD_isError(left))
-				rc = err_add(err, -EIO, "Compressing /proc/kallsyms failed: %s.", ZSTD_getErrorName(left));
+				rc = err_add(err, -EIO, "Compressing /proc/kallsyms failed: %s.",
+					     ZSTD_getErrorName(left));
 			else if (out.pos || (last && !left))
 				rc = send_part(s, out_buf, out.pos, last && !left);
 		} while (!rc && (last ? left > 0 : in.pos < in.size));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmsg: what the kernel logs from now on, line by line from /dev/kmsg. Absent rights are no error: nothing is read. */
+/* kmsg: what the kernel logs from now on, line by line. Without the right to read it there are no lines. */
 #ifndef KAB_AGENT_KMSG_H
 #define KAB_AGENT_KMSG_H
 

@@ -51,7 +51,8 @@ static bool parse_user(const char *text, struct identity *u)
 		return false;
 	*u = (struct identity){ .given = true, .uid = uid, .gid = gid, .groups = { gid }, .n_groups = 1 };
 	for (text += used; *text; text += used) {
-		if (u->n_groups == sizeof(u->groups) / sizeof(u->groups[0]) || sscanf(text, ",%u%n", &gid, &used) != 1)
+		if (u->n_groups == sizeof(u->groups) / sizeof(u->groups[0]) ||
+		    sscanf(text, ",%u%n", &gid, &used) != 1)
 			return false;
 		u->groups[u->n_groups++] = gid;
 	}
@@ -78,7 +79,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (o->stdio == !!o->port)
-			argp_error(state, "one of --stdio and --port is needed; kab starts this program by itself");
+			argp_error(state, "give either --stdio or --port; kab starts this program itself");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -136,7 +137,9 @@ static int work(struct worker *w)
 int main(int argc, char **argv)
 {
 	static const struct argp argp = {
-		option_table, parse, NULL, "The part of kab that records, loads modules and runs workloads.", NULL, NULL, NULL
+		.options = option_table,
+		.parser = parse,
+		.doc = "The part of kab that records, loads modules and runs workloads.",
 	};
 	struct err err = ERR_INIT;
 	struct options o = { 0 };
@@ -146,6 +149,7 @@ int main(int argc, char **argv)
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	s.user = &o.user;
+	close_range(3, ~0U, 0);		/* whatever we were started with is not for workloads to inherit */
 	rc = o.stdio ? open_stdio(s.fd, &err) : open_port(o.port, s.fd, &err);
 	if (!rc)
 		rc = supervise(s.fd, work, &s, &err);

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "collectors/live/agent/supervise.h"
 
-#define PATIENCE_S 60		/* for a transition: a task that never leaves the patched function holds it up */
+#define PATIENCE_S 60		/* for a transition: a task asleep in the patched function holds it up */
 #define SYS_PATH 160
 
 static double now_s(void)
@@ -98,8 +98,10 @@ static int wait_transition(const char *name, const struct module_wait *w, struct
 
 	while (sys_number("kernel/livepatch", name, "transition") == 1) {
 		if (now_s() > until)
-			return err_add(err, -ETIMEDOUT, "The livepatch %s was not in force everywhere after %d s: a task sleeps in "
-				       "the function it replaces.", name, PATIENCE_S);
+			return err_add(err, -ETIMEDOUT,
+				       "The livepatch %s was not in force everywhere after %d s: a task "
+				       "sleeps in the function it replaces.",
+				       name, PATIENCE_S);
 		if (!pause_once(w))
 			return err_add(err, -ECANCELED, "Loading the module %s was cancelled.", name);
 	}
@@ -131,17 +133,24 @@ static int explain_load(int num, const char *name, struct err *err)
 {
 	switch (num) {
 	case ENOSYS:
-		return err_add(err, -num, "This kernel cannot load modules (it was built without CONFIG_MODULES); "
+		return err_add(err, -num,
+			       "This kernel cannot load modules (it was built without CONFIG_MODULES); "
 			       "measure in the lab instead (-t vm).");
 	case EPERM:
-		return err_add(err, -num, "Loading the module %s is not permitted: it takes root, and a kernel that is not "
-			       "locked down (modules_disabled, Secure Boot).", name);
+		return err_add(err, -num,
+			       "Loading the module %s is not permitted: it takes root, and a kernel that "
+			       "is not locked down (modules_disabled, Secure Boot).",
+			       name);
 	case EKEYREJECTED:
-		return err_add(err, -num, "The kernel wants signed modules only and refused %s; turn Secure Boot off or "
-			       "measure in the lab (-t vm).", name);
+		return err_add(err, -num,
+			       "The kernel wants signed modules only and refused %s; turn Secure Boot off "
+			       "or measure in the lab (-t vm).",
+			       name);
 	case ENOEXEC:
-		return err_add(err, -num, "The kernel refused the module %s as not made for it; build it against this "
-			       "kernel's headers.", name);
+		return err_add(err, -num,
+			       "The kernel refused the module %s as not made for it; build it against this "
+			       "kernel's headers.",
+			       name);
 	default:
 		return err_sys(err, num, "The kernel refused the module %s", name);
 	}
@@ -152,8 +161,10 @@ int module_load(const char *name, const void *ko, size_t len, const struct modul
 	int fd, rc;
 
 	if (module_loaded(name))
-		return err_add(err, -EEXIST, "A module named %s is loaded already, and not by this agent; unload it first "
-			       "(rmmod %s).", name, name);
+		return err_add(err, -EEXIST,
+			       "A module named %s is loaded already, and not by this agent; unload it "
+			       "first (rmmod %s).",
+			       name, name);
 	fd = memfd_of(ko, len);
 	if (fd < 0)
 		return err_sys(err, errno, "Cannot hold the module %s in memory", name);
@@ -182,14 +193,16 @@ int module_disable(const char *name, const struct module_wait *w, struct err *er
 	int rc = 0;
 
 	while (sys_exists("kernel/livepatch", name, "")) {
-		/* EBUSY: another transition; once ours has begun, `enabled` reads 0 and the folder goes at its end. */
+		/* EBUSY: another transition. Once ours has begun `enabled` reads 0; then the folder goes. */
 		if (sys_number("kernel/livepatch", name, "enabled") == 1)
 			rc = sys_write("kernel/livepatch", name, "enabled", "0");
 		if (rc && rc != -EBUSY && rc != -ENOENT && rc != -ENODEV)
 			return err_sys(err, -rc, "Cannot disable the livepatch %s", name);
 		if (now_s() > until)
-			return err_add(err, -ETIMEDOUT, "The livepatch %s was still in force after %d s: a task sleeps in the "
-				       "function it replaces.", name, PATIENCE_S);
+			return err_add(err, -ETIMEDOUT,
+				       "The livepatch %s was still in force after %d s: a task sleeps in "
+				       "the function it replaces.",
+				       name, PATIENCE_S);
 		if (!pause_once(w))
 			return err_add(err, -ECANCELED, "Disabling the livepatch %s was cancelled.", name);
 	}

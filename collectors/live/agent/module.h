@@ -14,7 +14,7 @@
 
 struct err;
 
-/* Called between looks at a transition; sleeps about 20 ms. False: give up. NULL in a call below: just sleep. */
+/* Called between looks at a transition; sleeps about 20 ms. False: give up. NULL below: just sleep. */
 struct module_wait {
 	bool (*pause)(void *ctx);
 	void *ctx;

@@ -36,7 +36,7 @@ struct task_head { struct perf_event_header header; uint32_t pid, ppid, tid, pti
 struct lost_head { struct perf_event_header header; uint64_t id, lost; };
 struct lost_samples_head { struct perf_event_header header; uint64_t lost; };
 
-/* The lowest address user code is mapped at: below is vm.mmap_min_addr's usual 64 KiB, but 4 KiB is the floor. */
+/* No code is mapped below this: vm.mmap_min_addr is 64 KiB as a rule, one page at least. */
 #define LOWEST_CODE 4096U
 #define IS_MARK(ip) ((ip) >= (uint64_t)PERF_CONTEXT_MAX)
 

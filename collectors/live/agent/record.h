@@ -12,8 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum record_kind { RECORD_OTHER, RECORD_SAMPLE, RECORD_COMM, RECORD_EXEC, RECORD_FORK, RECORD_MAP, RECORD_LOST,
-		   RECORD_LOST_SAMPLES };
+enum record_kind {
+	RECORD_OTHER, RECORD_SAMPLE, RECORD_COMM, RECORD_EXEC, RECORD_FORK, RECORD_MAP, RECORD_LOST,
+	RECORD_LOST_SAMPLES
+};
 
 /* Pointers are borrowed from the record's bytes. */
 struct record {

@@ -8,7 +8,9 @@
 
 static bool take_metric(char *args, struct results *r)
 {
-	char *name = strtok_r(args, " ", &args), *unit = strtok_r(NULL, " ", &args), *value = strtok_r(NULL, " ", &args);
+	char *name = strtok_r(args, " ", &args);
+	char *unit = strtok_r(NULL, " ", &args);
+	char *value = strtok_r(NULL, " ", &args);
 	struct metric *m = &r->metrics[r->n_metrics];
 
 	if (r->n_metrics == RESULTS_METRICS || !value || strlen(name) >= sizeof(m->name) ||

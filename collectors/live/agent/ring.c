@@ -77,8 +77,8 @@ static void attr_common(struct perf_event_attr *a, const struct ring_opts *o, un
 {
 	memset(a, 0, sizeof(*a));
 	a->size = sizeof(*a);
-	a->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-			 PERF_SAMPLE_CALLCHAIN;
+	a->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+			 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
 	a->read_format = features & WITH_LOST ? PERF_FORMAT_LOST : 0;
 	a->disabled = 1;
 	a->enable_on_exec = 1;
@@ -89,12 +89,13 @@ static void attr_common(struct perf_event_attr *a, const struct ring_opts *o, un
 	a->exclude_kernel = o->user_only;
 	a->exclude_callchain_kernel = o->user_only;
 	a->exclude_hv = 1;
-	/* No wake-ups: the reader comes by the clock, or after the block, and must cost the workload nothing. */
+	/* No wake-ups: the reader comes by the clock, or after the block, at no cost to the workload. */
 	a->watermark = 1;
 	a->wakeup_watermark = UINT32_MAX;
 }
 
-static void attr_sampled(struct perf_event_attr *a, const struct event *e, const struct ring_opts *o, unsigned features)
+static void attr_sampled(struct perf_event_attr *a, const struct event *e, const struct ring_opts *o,
+			 unsigned features)
 {
 	attr_common(a, o, features);
 	a->type = e->type;
@@ -203,13 +204,17 @@ static int explain(int rc, const char *name, const struct ring_opts *o, struct e
 	if ((rc == -EACCES || rc == -EPERM) && ring_allowed(o->user_only, &why))
 		return err_add(err, rc, "%s", why.text);
 	if (no_such_event(rc))
-		return err_add(err, rc, "This machine does not count %s; choose cpu-clock, which every kernel has.", name);
+		return err_add(err, rc,
+			       "This machine does not count %s; choose cpu-clock, which every kernel has.",
+			       name);
 	if (rc == -EINVAL)
-		return err_add(err, rc, "The kernel refused to sample %s %llu times a second; a lower frequency may do "
-			       "(kernel.perf_event_max_sample_rate has the limit).", name,
-			       (unsigned long long)(o->freq_hz ? o->freq_hz : DEFAULT_HZ));
+		return err_add(err, rc,
+			       "The kernel refused to sample %s %llu times a second; a lower frequency may "
+			       "do (kernel.perf_event_max_sample_rate has the limit).",
+			       name, (unsigned long long)(o->freq_hz ? o->freq_hz : DEFAULT_HZ));
 	if (rc == -EMFILE)
-		return err_add(err, rc, "Too many open files for an event on every CPU; raise the limit (ulimit -n).");
+		return err_add(err, rc,
+			       "Too many open files for an event on every CPU; raise the limit (ulimit -n).");
 	return err_sys(err, -rc, "Cannot open the event %s", name);
 }
 
@@ -356,8 +361,12 @@ bool ring_lost(struct ring *r, uint64_t *lost)
 
 bool ring_has_cycles(void)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_HARDWARE, .size = sizeof(a), .config = PERF_COUNT_HW_CPU_CYCLES,
-				     .exclude_kernel = 1, .exclude_hv = 1, .disabled = 1 };
+	struct perf_event_attr a = { .type = PERF_TYPE_HARDWARE,
+				     .size = sizeof(a),
+				     .config = PERF_COUNT_HW_CPU_CYCLES,
+				     .exclude_kernel = 1,
+				     .exclude_hv = 1,
+				     .disabled = 1 };
 	long fd = syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd >= 0)
@@ -367,8 +376,12 @@ bool ring_has_cycles(void)
 
 int ring_allowed(bool user_only, struct err *err)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_CPU_CLOCK,
-				     .exclude_kernel = user_only, .exclude_hv = 1, .disabled = 1 };
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .size = sizeof(a),
+				     .config = PERF_COUNT_SW_CPU_CLOCK,
+				     .exclude_kernel = user_only,
+				     .exclude_hv = 1,
+				     .disabled = 1 };
 	long fd = syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	int num = errno, level = 0;
 	FILE *f;
@@ -386,12 +399,16 @@ int ring_allowed(bool user_only, struct err *err)
 		fclose(f);
 	}
 	if (level >= 3)
-		return err_add(err, -num, "kernel.perf_event_paranoid is %d: an ordinary user may not record anything. "
-			       "Run it as root (sudo kab ...), or allow it with: sudo sysctl kernel.perf_event_paranoid=1",
+		return err_add(err, -num,
+			       "kernel.perf_event_paranoid is %d: an ordinary user may not record "
+			       "anything. Run it as root (sudo kab ...), or allow it with: sudo sysctl "
+			       "kernel.perf_event_paranoid=1",
 			       level);
 	if (level == 2 && !user_only)
-		return err_add(err, -num, "kernel.perf_event_paranoid is 2: an ordinary user may not record the kernel. "
-			       "Run it as root (sudo kab ...), or allow it with: sudo sysctl kernel.perf_event_paranoid=1");
-	return err_sys(err, num, "The kernel does not let this user open perf events (a container's filter, perhaps); "
-		       "run it as root (sudo kab ...)");
+		return err_add(err, -num,
+			       "kernel.perf_event_paranoid is 2: an ordinary user may not record the "
+			       "kernel. Run it as root (sudo kab ...), or allow it with: sudo sysctl "
+			       "kernel.perf_event_paranoid=1");
+	err_sys(err, num, "The kernel does not let this user open perf events");
+	return err_add(err, -num, "Run it as root (sudo kab ...); a container must allow it, too.");
 }

@@ -18,13 +18,13 @@ struct err;
 struct ring;
 
 struct ring_opts {
-	const char *event;	/* a name of ring_event_names(); NULL or "": cycles, cpu-clock where there is no PMU */
+	const char *event;	/* NULL or "": cycles, cpu-clock where there is no PMU */
 	uint64_t freq_hz;	/* samples a second; 0: 4000 */
 	unsigned clocks;	/* 0, 1: one sampling clock. More: that many at once, of different fixed periods that add up to
 				 * freq_hz, so that no beat with the workload's loop hides a part of it; see ring_clocks() */
 	bool user_only;
 	pid_t pid;		/* that will exec: events count from there on, and follow its children */
-	size_t kib;		/* of ring per CPU, rounded up to a power of two; less when the kernel allows less */
+	size_t kib;		/* of ring per CPU, rounded up to a power of two; less if need be */
 };
 
 int ring_open(const struct ring_opts *o, struct ring **out, struct err *err);
@@ -39,7 +39,7 @@ size_t ring_bytes(const struct ring *r);	/* of one CPU's ring */
  * Returns the bytes taken from the fullest ring. */
 size_t ring_drain(struct ring *r, void (*take)(void *ctx, const void *record, size_t size), void *ctx);
 void ring_disable(struct ring *r);
-/* Records that the kernel dropped because a ring was full, by its own count per event. False: it does not tell. */
+/* Records dropped because a ring was full, by the kernel's count per event. False: it does not tell. */
 bool ring_lost(struct ring *r, uint64_t *lost);
 
 /* Whether the PMU counts cycles here; opens an event on the caller for it. */

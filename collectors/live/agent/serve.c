@@ -25,7 +25,7 @@ static bool pause_in_session(void *ctx)
 static int with_reasons(struct session *s, int rc, struct err *err)
 {
 	session_kernel_log(s);
-	if (rc < 0 && s->reasons.len)
+	if (rc < 0 && rc != -ECANCELED && s->reasons.len)
 		err_add(err, rc, "The kernel said: %s.", buf_str(&s->reasons));
 	return rc;
 }
@@ -46,10 +46,13 @@ static int load(struct session *s, struct kept_module *m, struct err *err)
 	int rc;
 
 	if (module_loaded(m->name))
-		return err_add(err, -EEXIST, "A module named %s is loaded already, and not by this agent; unload it first "
-			       "(rmmod %s).", m->name, m->name);
+		return err_add(err, -EEXIST,
+			       "A module named %s is loaded already, and not by this agent; unload it "
+			       "first (rmmod %s).",
+			       m->name, m->name);
 	if (!ledger_add(s->worker->ledger, m->name))
-		return err_add(err, -ENOSPC, "kab-agent holds %d modules already; unload one.", LEDGER_MODULES);
+		return err_add(err, -ENOSPC, "kab-agent holds %d modules already; unload one.",
+			       LEDGER_MODULES);
 	rc = module_load(m->name, m->ko.data, m->ko.len, &wait, err);
 	if (!module_loaded(m->name))
 		ledger_drop(s->worker->ledger, m->name);
@@ -134,7 +137,9 @@ static int to_variant(struct session *s, struct kept_module *m, const char *vari
 
 int serve_module_switch(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err)
 {
-	static const char *const names[] = { [KAB__VARIANT__BEFORE] = "before", [KAB__VARIANT__AFTER] = "after" };
+	static const char *const names[] = {
+		[KAB__VARIANT__BEFORE] = "before", [KAB__VARIANT__AFTER] = "after"
+	};
 	const Kab__ModuleSwitch *sw = rq->module_switch;
 	struct kept_module *m = find(s, sw->name, err);
 
@@ -167,7 +172,8 @@ static int folder(struct session *s, struct err *err)
 	if (!dir)
 		return -EIO;
 	if (strlen(dir) >= sizeof(l->folder) || chmod(dir, 0755)) {
-		rc = err_add(err, -ENAMETOOLONG, "The folder %s cannot be used; set TMPDIR to a shorter path.", dir);
+		rc = err_add(err, -ENAMETOOLONG,
+			     "The folder %s cannot be used; set TMPDIR to a shorter path.", dir);
 		rmdir(dir);
 	} else {
 		strcpy(l->folder, dir);
@@ -186,9 +192,8 @@ int serve_put(struct session *s, const Kab__Request *rq, struct answer *a, struc
 	if (!hint[0] || hint[0] == '.' || strlen(hint) > 100)
 		hint = "file";
 	a->path = mem_printf("%s/%s", s->worker->ledger->folder, hint);
-	rc = fs_write(a->path, s->data.data, s->data.len, err);
+	rc = fs_write(a->path, buf_str(&s->data), s->data.len, err);
 	if (!rc && chmod(a->path, 0755))
 		rc = err_sys(err, errno, "Cannot make %s executable", a->path);
-	buf_release(&s->data);
 	return rc;
 }

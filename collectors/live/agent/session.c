@@ -91,7 +91,7 @@ static void take_stop(struct session *s)
 		if (rq && rq->body_case == KAB__REQUEST__BODY_STOP)
 			s->stop = true;
 		else
-			bad_stream(s, rc < 0 ? err.text : "kab-agent is busy with a request and got something else than Stop.");
+			bad_stream(s, rc < 0 ? err.text : "kab-agent is busy; only Stop may come now.");
 		if (rq)
 			kab__request__free_unpacked(rq, NULL);
 	}
@@ -172,7 +172,8 @@ static void answer_release(struct answer *a)
 static void reply(struct session *s, uint32_t id, int code, struct answer *a, struct err *err)
 {
 	Kab__Reply r = KAB__REPLY__INIT;
-	Kab__Fact *facts = mem_calloc(a->facts.n + 1, sizeof(*facts)), **list = mem_calloc(a->facts.n + 1, sizeof(*list));
+	Kab__Fact *facts = mem_calloc(a->facts.n + 1, sizeof(*facts));
+	Kab__Fact **list = mem_calloc(a->facts.n + 1, sizeof(*list));
 
 	for (size_t i = 0; i < a->facts.n; i++) {
 		kab__fact__init(&facts[i]);
@@ -209,8 +210,10 @@ static void take_hello(struct session *s, const Kab__Hello *hello)
 	s->greeted = hello->version == WIRE_VERSION;
 	if (s->greeted)
 		return;
-	snprintf(sentence, sizeof(sentence), "kab-agent %s speaks version %u of the stream and kab (%.40s) version %u; "
-		 "install both from the same build.", AGENT_VERSION, WIRE_VERSION, hello->name, hello->version);
+	snprintf(sentence, sizeof(sentence),
+		 "kab-agent %s speaks version %u of the stream and kab (%.40s) version %u; install both "
+		 "from the same build.",
+		 AGENT_VERSION, WIRE_VERSION, hello->name, hello->version);
 	bad_stream(s, sentence);
 }
 
@@ -241,6 +244,7 @@ static void serve(struct session *s, const Kab__Request *rq)
 	kab__run_result__init(&a.result);
 	rc = r->serve(s, rq, &a, &err);
 	session_kernel_log(s);
+	buf_release(&s->data);		/* used, or meant for a request that failed */
 	if (rc == -ECANCELED && !err.len)
 		err_add(&err, rc, "Cancelled.");
 	if (!s->ended)
@@ -265,7 +269,7 @@ static void take_frame(struct session *s, const uint8_t *p, size_t len)
 	Kab__Request *rq = kab__request__unpack(NULL, len, p);
 
 	if (!rq) {
-		bad_stream(s, "kab-agent got a frame that is no request: something else wrote to its stream.");
+		bad_stream(s, "kab-agent got a frame that is no request; something else wrote to it.");
 		return;
 	}
 	take_request(s, rq);

@@ -44,7 +44,7 @@ struct session {
 	bool ended;			/* nobody listens any more */
 	struct buf data;		/* of Data messages, for the next ModuleLoad or Put */
 	VEC(struct kept_module) modules;
-	struct buf kernel_modules;	/* names and addresses of what was loaded when kallsyms went out; empty: never */
+	struct buf kernel_modules;	/* names and addresses as kallsyms last went out; empty: never */
 	bool vdso_sent;
 	uint32_t next_stack;		/* first number of the next block */
 };
@@ -80,12 +80,15 @@ void session_kernel_log(struct session *s);
 
 /* --- servers, one file a noun --- */
 
-int serve_facts(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);	/* facts.c */
-int serve_module_load(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err); /* serve.c */
+/* facts.c */
+int serve_facts(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
+/* serve.c */
+int serve_module_load(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
 int serve_module_switch(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
 int serve_module_unload(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
 int serve_put(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
-int serve_capture(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err); /* block.c */
+/* block.c */
+int serve_capture(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
 int serve_run(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
 
 /* The kernel's symbols, when the set of modules is not the one they were sent for; and the vdso, once. */

@@ -101,7 +101,7 @@ void tree_kill(void)
 	}
 }
 
-/* Waits for the worker, reaping what is handed to us meanwhile. SIGTERM is passed on: the worker ends in order. */
+/* Until the worker ends; reaps what is handed to us. SIGTERM is passed on: the worker ends in order. */
 static int wait_for(pid_t worker, const sigset_t *set)
 {
 	int status, sig;

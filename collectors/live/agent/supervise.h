@@ -18,7 +18,7 @@ struct err;
 #define LEDGER_MODULES 16
 #define MODULE_NAME 56		/* the kernel's limit */
 
-/* What is to be undone. Written by the worker before it acts, read by the supervisor after the worker is gone. */
+/* What is to be undone. The worker writes before it acts, the supervisor reads once the worker is gone. */
 struct ledger {
 	char modules[LEDGER_MODULES][MODULE_NAME];	/* "" is free */
 	char folder[64];				/* where files were put, "" none */
@@ -33,8 +33,9 @@ struct worker {
 };
 
 /*
- * Forks the worker, which runs `work` and exits with what it returns; the caller becomes the supervisor, closes
- * `stream` (both descriptors) in itself and returns the exit status of the worker once all is undone.
+ * Forks the worker, which runs `work` and exits with what it returns. The caller
+ * becomes the supervisor, closes its copies of `stream` and returns the exit
+ * status of the worker once all is undone.
  */
 int supervise(const int stream[2], int (*work)(struct worker *w), void *ctx, struct err *err);
 

@@ -75,7 +75,8 @@ static void default_signals(void)
 }
 
 /* The child, up to its exec. Never returns. */
-static void child(const struct workload_opts *o, const struct workload *w, int go, int status, int out, int errfd)
+static void child(const struct workload_opts *o, const struct workload *w, int go, int status, int out,
+		  int errfd)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), num;
 	char byte;

@@ -25,14 +25,14 @@ struct identity {
 struct workload_opts {
 	char **argv;			/* NULL-terminated */
 	const struct identity *user;
-	bool files;			/* output goes to memory files, so that nobody need read it while it runs */
+	bool files;			/* output goes to memory files: nobody need read it while it runs */
 };
 
 struct workload {
 	pid_t pid;			/* leader of a session of its own; 0 when reaped */
 	int pidfd;			/* readable when it has ended */
 	int go, status;			/* pipes: a byte lets it exec; its errno when that fails */
-	int out, err;			/* its stdout and stderr: pipes, not blocking, or memory files; -1 closed */
+	int out, err;			/* of its output: non-blocking pipes or memory files; -1 closed */
 	int results;			/* memory file behind $KAB_RESULT_FD */
 	uint64_t started_ns, ended_ns;	/* CLOCK_MONOTONIC */
 	uint64_t user_ns, sys_ns;	/* by wait4 */
