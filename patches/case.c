@@ -112,7 +112,9 @@ static const cyaml_schema_value_t frame = {
 static const cyaml_schema_field_t workload_fields[] = {
 	NAME("source", struct patch_case, workload_source),
 	MAYBE_LIST("args", struct patch_case, workload_args, n_workload_args, &line),
+	MAYBE_LIST("libs", struct patch_case, workload_libs, n_workload_libs, &line),
 	CYAML_FIELD_UINT("ops_per_block", CYAML_FLAG_DEFAULT, struct patch_case, ops_per_block),
+	CYAML_FIELD_UINT("lab_ops_per_block", CYAML_FLAG_OPTIONAL, struct patch_case, lab_ops_per_block),
 	END
 };
 
@@ -193,7 +195,7 @@ static int check_names(const struct patch_case *c, const char *origin, struct er
 	if (!made_of(c->workload_source, C_NAME "-.") || c->workload_source[0] == '.' ||
 	    !dot || strcmp(dot, ".c"))
 		return invalid(err, origin, "\"source\" of the workload is a C file beside the case file");
-	if (c->ops_per_block < 1 || c->ops_per_block > 1000000000)
+	if (c->ops_per_block < 1 || c->ops_per_block > 1000000000 || c->lab_ops_per_block > 1000000000)
 		return invalid(err, origin, "\"ops_per_block\" is 1 to 1,000,000,000");
 	for (i = 0; i < f->n_functions; i++) {
 		const struct replaced_function *r = &f->functions[i];
@@ -305,6 +307,7 @@ void case_release(struct patch_case *c)
 	free(c->kmod_dir);
 	free(c->workload_source);
 	strings_release(c->workload_args, c->n_workload_args);
+	strings_release(c->workload_libs, c->n_workload_libs);
 	strings_release(c->setup, c->n_setup);
 	strings_release(c->check, c->n_check);
 	memset(c, 0, sizeof(*c));
@@ -424,6 +427,30 @@ int case_names(char ***names, size_t *n, struct err *err)
 	*names = found.v;
 	*n = found.n;
 	return 0;
+}
+
+unsigned case_ops(const struct patch_case *c, const char *target)
+{
+	return c->lab_ops_per_block && !strcmp(target, "vm") ? c->lab_ops_per_block : c->ops_per_block;
+}
+
+char *case_expand(const char *text, unsigned ops, const char *workload)
+{
+	static const char ops_word[] = "{ops}", workload_word[] = "{workload}";
+	struct buf out = BUF_INIT;
+
+	while (*text) {
+		if (!strncmp(text, ops_word, strlen(ops_word))) {
+			buf_printf(&out, "%u", ops);
+			text += strlen(ops_word);
+		} else if (!strncmp(text, workload_word, strlen(workload_word))) {
+			buf_puts(&out, workload);
+			text += strlen(workload_word);
+		} else {
+			buf_putc(&out, *text++);
+		}
+	}
+	return buf_detach(&out);
 }
 
 struct alias *case_aliases(const struct patch_case *c, size_t *n)

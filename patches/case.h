@@ -20,9 +20,11 @@ struct patch_case {
 	char *kmod_dir;			/* kmod/MODULE_FOLDER */
 	char *workload_source;		/* file in dir, compiled statically for the target */
 	char **workload_args; size_t n_workload_args;	/* "{ops}" becomes the operations of a block */
-	unsigned ops_per_block;		/* default: a block of a few tenths of a second on the lab */
+	char **workload_libs; size_t n_workload_libs;	/* linked to it; build.c knows those there are */
+	unsigned ops_per_block;		/* default: a block of a few tenths of a second */
+	unsigned lab_ops_per_block;	/* the same on the lab; 0: no different */
 	/* Commands for sh -c on the target: run once before anything; and those whose output must be
-	 * byte-equal under native, before and after. */
+	 * byte-equal under native, before and after. "{workload}" in them becomes the program's path there. */
 	char **setup;	size_t n_setup;
 	char **check;	size_t n_check;
 };
@@ -35,6 +37,10 @@ int case_parse(const char *yaml, size_t len, const char *origin, struct patch_ca
 int case_names(char ***names, size_t *n, struct err *err);
 /* Text of the case file, as stored with an experiment. */
 int case_text(const char *name, struct buf *out, struct err *err);
+/* Operations of a block on `target` when the user did not say how many. */
+unsigned case_ops(const struct patch_case *c, const char *target);
+/* An argument or command with "{ops}" and "{workload}" replaced; the caller frees. */
+char *case_expand(const char *text, unsigned ops, const char *workload);
 /* Renames for profiles: both bodies stand under the patched function. Borrowed from c; free the array. */
 struct alias *case_aliases(const struct patch_case *c, size_t *n);
 
