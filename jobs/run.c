@@ -38,8 +38,8 @@ struct job {
 	struct machine machine;
 	struct experiment exp;
 	struct job_progress progress;
-	char **argv;			/* of the workload on the target, NULL at the end */
-	char *dir;			/* there, of the workload and what was carried along */
+	char *workload;			/* the case's program on the target */
+	char **argv;			/* of what is measured there, NULL at the end */
 	struct buf params;		/* of the module */
 	bool loaded;
 	unsigned planned, done;		/* blocks of every kind */
@@ -156,26 +156,12 @@ static int step_open(struct job *j)
 
 static unsigned ops_per_block(const struct job *j)
 {
-	return j->o->ops ? j->o->ops : j->pcase.ops_per_block;
+	return j->o->ops ? j->o->ops : case_ops(&j->pcase, j->o->target);
 }
 
-/* With {ops}, and {dir} as soon as that is known, filled in. */
 static char *expand(const struct job *j, const char *text)
 {
-	struct buf out = BUF_INIT;
-
-	while (*text) {
-		if (!strncmp(text, "{ops}", 5)) {
-			buf_printf(&out, "%u", ops_per_block(j));
-			text += 5;
-		} else if (!strncmp(text, "{dir}", 5) && j->dir) {
-			buf_puts(&out, j->dir);
-			text += 5;
-		} else {
-			buf_putc(&out, *text++);
-		}
-	}
-	return out.data ? buf_detach(&out) : mem_strdup("");
+	return case_expand(text, ops_per_block(j), j->workload);
 }
 
 /* The experiment exists from here on, so that a failure below is kept with its reason. */
@@ -226,36 +212,32 @@ static int shell(struct job *j, const char *command, struct buf *out)
 	const char *argv[] = { "/bin/sh", "-c", expanded, NULL };
 	int status = 0, rc = live_capture(j->target.live, argv, out, &status, j->err);
 
-	free(expanded);
 	if (!rc && status)
 		rc = err_add(j->err, -EIO, "The case's command \"%s\" ended with status %d on the target: %.200s",
 			     command, status, out->len ? out->data : "it printed nothing.");
+	free(expanded);
 	return rc;
 }
 
 static int step_prepare(struct job *j)
 {
 	struct buf out = BUF_INIT;
-	char *workload = NULL;
 	size_t i, n = 0;
-	int rc = target_put(&j->target, j->build.workload, &workload, j->err);
+	/* The case's checks may run it, whatever is measured. */
+	int rc = target_put(&j->target, j->build.workload, &j->workload, j->err);
 
 	if (!rc)
 		rc = carry(&j->target, &j->pcase, j->err);
-	if (rc) {
-		free(workload);
+	if (rc)
 		return rc;
-	}
-	j->dir = mem_printf("%.*s", (int)(strrchr(workload, '/') - workload), workload);
 	if (j->o->workload) {
-		free(workload);
 		j->argv = mem_calloc(4, sizeof(*j->argv));
 		j->argv[0] = mem_strdup("/bin/sh");
 		j->argv[1] = mem_strdup("-c");
 		j->argv[2] = expand(j, j->o->workload);
 	} else {
 		j->argv = mem_calloc(j->pcase.n_workload_args + 2, sizeof(*j->argv));
-		j->argv[n++] = workload;
+		j->argv[n++] = mem_strdup(j->workload);
 		for (i = 0; i < j->pcase.n_workload_args; i++)
 			j->argv[n++] = expand(j, j->pcase.workload_args[i]);
 	}
@@ -655,7 +637,7 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 	for (i = 0; j->argv && j->argv[i]; i++)
 		free(j->argv[i]);
 	free(j->argv);
-	free(j->dir);
+	free(j->workload);
 	buf_release(&j->params);
 	free(j);
 	return rc;
