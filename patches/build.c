@@ -228,8 +228,9 @@ static int make_module(struct builder *b, const char *tmp, char **made)
 	if (!rc)
 		rc = sources(b->c->kmod_dir, NULL, dir, b->err);
 	if (!rc)
-		rc = compile(b, argv, "The module", tmp, "If a header or tool is missing, install the "
-			     "kernel's headers package again with what it depends on.");
+		rc = compile(b, argv, "The module", tmp, "If a header or tool is missing: `kab lab "
+			     "clean` and `kab lab fetch` bring the lab's again; for this machine's kernel "
+			     "install its headers package with what it depends on.");
 	if (!rc && !fs_exists(*made))
 		rc = err_add(b->err, -ENOENT, "The Kbuild file of %s made no %s.ko; its obj-m must name it.",
 			     b->c->kmod_dir, b->c->facts.module);
@@ -277,9 +278,9 @@ static int check_kernel(struct builder *b)
 		rc = err_add(b->err, -EINVAL, "The target's kernel release is not a name, so no module can "
 			     "be built for it; name the kernel with --kernel.");
 	else if (!fs_exists(makefile))
-		rc = err_add(b->err, -ENOENT, "The headers of kernel %s are not in %s; install them (Debian: "
-			     "apt-get install linux-headers-%s), or name a build folder with --kernel-build.",
-			     b->release, b->kernel_build, b->release);
+		rc = err_add(b->err, -ENOENT, "The headers of kernel %s are not in %s; run `kab lab fetch` "
+			     "for the lab's, install linux-headers-%s for this machine's, or name a build "
+			     "folder with --kernel-build.", b->release, b->kernel_build, b->release);
 	free(makefile);
 	return rc;
 }

@@ -111,8 +111,9 @@ struct live_block {
 	bool user_only;			/* no right to sample the kernel: exclude_kernel */
 	bool drain_after;		/* exact mode: rings are emptied after the block, not during it */
 	bool inherit_output;		/* its stdout/stderr go to ours (kab record), else they are kept */
-	unsigned clocks;		/* sampling clocks of different periods that share the frequency, so that none
-					 * beats with the workload's loop; 0, 1: one, as events that are no clock have */
+	/* Sampling clocks of different periods that share the frequency, so that none beats with the workload's
+	 * loop. 0, 1: one, as events that are no clock always have. */
+	unsigned clocks;
 	unsigned ring_kib;		/* of ring per CPU; 0: chosen by the agent */
 };
 
