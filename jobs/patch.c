@@ -129,7 +129,7 @@ static int load(struct patch_job *j)
 	int rc = buf_read_file(&ko, j->build.module, MODULE_LIMIT, j->err);
 
 	if (!rc) {
-		rc = live_module_load(j->target.live, j->c.facts.module, ko.data, ko.len, j->err);
+		rc = live_module_load(j->target.live, j->c.facts.module, ko.data, ko.len, "", j->err);
 		j->r->load = live_took(j->target.live);
 		j->r->loaded = true;
 	}

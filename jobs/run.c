@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "jobs/carry.h"
 #include "jobs/patch.h"
 #include "jobs/target.h"
 
@@ -39,6 +40,8 @@ struct job {
 	struct experiment exp;
 	struct job_progress progress;
 	char **argv;			/* of the workload on the target, NULL at the end */
+	char *dir;			/* there, of the workload and what was carried along */
+	struct buf params;		/* of the module */
 	bool loaded;
 	bool in_block;			/* the workload runs: a fault of the kernel stops it */
 	char fault[200];		/* the line in which the kernel reported one; "" none */
@@ -152,16 +155,28 @@ static int step_open(struct job *j)
 	return rc;
 }
 
-static char *expand(const char *arg, unsigned ops)
-{
-	const char *at = strstr(arg, "{ops}");
-
-	return at ? mem_printf("%.*s%u%s", (int)(at - arg), arg, ops, at + 5) : mem_strdup(arg);
-}
-
 static unsigned ops_per_block(const struct job *j)
 {
 	return j->o->ops ? j->o->ops : j->pcase.ops_per_block;
+}
+
+/* With {ops}, and {dir} as soon as that is known, filled in. */
+static char *expand(const struct job *j, const char *text)
+{
+	struct buf out = BUF_INIT;
+
+	while (*text) {
+		if (!strncmp(text, "{ops}", 5)) {
+			buf_printf(&out, "%u", ops_per_block(j));
+			text += 5;
+		} else if (!strncmp(text, "{dir}", 5) && j->dir) {
+			buf_puts(&out, j->dir);
+			text += 5;
+		} else {
+			buf_putc(&out, *text++);
+		}
+	}
+	return out.data ? buf_detach(&out) : mem_strdup("");
 }
 
 /* The experiment exists from here on, so that a failure below is kept with its reason. */
@@ -178,7 +193,7 @@ static int step_begin(struct job *j)
 		goto out;
 	buf_printf(&command, "%s/workload", j->o->case_name);
 	for (i = 0; i < j->pcase.n_workload_args; i++) {
-		char *arg = expand(j->pcase.workload_args[i], ops_per_block(j));
+		char *arg = expand(j, j->pcase.workload_args[i]);
 
 		buf_printf(&command, " %s", arg);
 		free(arg);
@@ -220,9 +235,11 @@ static int step_preflight(struct job *j)
 
 static int shell(struct job *j, const char *command, struct buf *out)
 {
-	const char *argv[] = { "/bin/sh", "-c", command, NULL };
+	char *expanded = expand(j, command);
+	const char *argv[] = { "/bin/sh", "-c", expanded, NULL };
 	int status = 0, rc = live_capture(j->target.live, argv, out, &status, j->err);
 
+	free(expanded);
 	if (!rc && status)
 		rc = err_add(j->err, -EIO, "The case's command \"%s\" ended with status %d on the target: %.200s",
 			     command, status, out->len ? out->data : "it printed nothing.");
@@ -232,19 +249,28 @@ static int shell(struct job *j, const char *command, struct buf *out)
 static int step_prepare(struct job *j)
 {
 	struct buf out = BUF_INIT;
+	char *workload = NULL;
 	size_t i, n = 0;
-	int rc = 0;
+	int rc = target_put(&j->target, j->build.workload, &workload, j->err);
 
+	if (!rc)
+		rc = carry(&j->target, &j->pcase, j->err);
+	if (rc) {
+		free(workload);
+		return rc;
+	}
+	j->dir = mem_printf("%.*s", (int)(strrchr(workload, '/') - workload), workload);
 	if (j->o->workload) {
+		free(workload);
 		j->argv = mem_calloc(4, sizeof(*j->argv));
 		j->argv[0] = mem_strdup("/bin/sh");
 		j->argv[1] = mem_strdup("-c");
-		j->argv[2] = mem_strdup(j->o->workload);
+		j->argv[2] = expand(j, j->o->workload);
 	} else {
 		j->argv = mem_calloc(j->pcase.n_workload_args + 2, sizeof(*j->argv));
-		rc = target_put(&j->target, j->build.workload, &j->argv[n++], j->err);
+		j->argv[n++] = workload;
 		for (i = 0; i < j->pcase.n_workload_args; i++)
-			j->argv[n++] = expand(j->pcase.workload_args[i], ops_per_block(j));
+			j->argv[n++] = expand(j, j->pcase.workload_args[i]);
 	}
 	for (i = 0; !rc && i < j->pcase.n_setup; i++) {
 		buf_clear(&out);
@@ -308,7 +334,8 @@ static int step_load(struct job *j)
 	int rc = buf_read_file(&ko, j->build.module, 64 << 20, j->err);
 
 	if (!rc)
-		rc = live_module_load(j->target.live, j->pcase.facts.module, ko.data, ko.len, j->err);
+		rc = live_module_load(j->target.live, j->pcase.facts.module, ko.data, ko.len, buf_str(&j->params),
+				      j->err);
 	j->loaded = !rc;
 	buf_release(&ko);
 	return rc;
@@ -716,6 +743,8 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 	*experiment = 0;
 	rc = case_load(o->case_name, &j->pcase, err);
 	if (!rc)
+		rc = case_params(&j->pcase, o->params, &j->params, err);
+	if (!rc)
 		rc = target_init(&j->target, o->target, s, err);
 	if (!rc && o->exact && strcmp(o->target, "vm"))
 		rc = err_add(err, -EINVAL, "--exact counts instructions in the lab's guest and is for -t vm only.");
@@ -752,6 +781,8 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 	for (i = 0; j->argv && j->argv[i]; i++)
 		free(j->argv[i]);
 	free(j->argv);
+	free(j->dir);
+	buf_release(&j->params);
 	free(j);
 	return rc;
 }

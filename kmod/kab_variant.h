@@ -84,10 +84,13 @@ static int __init kab_enable(struct klp_func *functions)
 	return klp_enable_patch(&patch);
 }
 
+/* A module that has something to free defines KAB_OWN_EXIT before it includes this, and a module_exit(). */
+#ifndef KAB_OWN_EXIT
 static void __exit kab_exit(void)
 {
 }
 module_exit(kab_exit);
+#endif
 MODULE_INFO(livepatch, "Y");
 
 /*
@@ -96,7 +99,7 @@ MODULE_INFO(livepatch, "Y");
  * With IBT the answer lies behind the function's ENDBR: good for a direct call, never for an indirect one.
  * Hence KAB_IMPORT().
  */
-static void * __init __maybe_unused kab_find(const char *name)
+static __maybe_unused void * __init kab_find(const char *name)
 {
 	struct kprobe probe = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
 	int err = register_kprobe(&probe);
