@@ -427,6 +427,8 @@ static int keep_result(struct job *j, struct run *run, const struct live_result 
 	run->exit_status = r->exit_status;
 	run->event = r->event[0] ? mem_strdup(r->event) : NULL;
 	run->state = r->exit_status ? RUN_FAILED : RUN_COMPLETE;
+	if (r->event[0])
+		rc = store_event(j->store, run->id, 0, r->event, ingest_event_unit(r->event), j->err);
 	for (i = 0; !rc && i < r->n_metrics; i++)
 		rc = store_metric_add(j->store, run->id, r->metrics[i].name, r->metrics[i].unit, r->metrics[i].value, j->err);
 	if (!rc && log->len)
