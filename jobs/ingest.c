@@ -42,6 +42,11 @@ void ingest_release(struct ingest *in)
 	buf_release(&in->log);
 }
 
+const char *ingest_event_unit(const char *event)
+{
+	return !strcmp(event, "cpu-clock") || !strcmp(event, "task-clock") ? "ns" : "events";
+}
+
 void ingest_run(struct ingest *in, int64_t run)
 {
 	in->run = run;
@@ -211,6 +216,8 @@ static int on_log(void *ctx, const char *line)
 		buf_puts(&in->log, line);
 		buf_putc(&in->log, '\n');
 	}
+	if (in->heard)
+		in->heard(in->ctx, line);
 	return 0;
 }
 

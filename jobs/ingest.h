@@ -27,6 +27,7 @@ struct ingest {
 	struct err no_kernel;		/* why kernel frames have no names; empty: they have */
 	struct err *err;		/* the store's reason when a call returned negative */
 	/* handed on to the job */
+	void (*heard)(void *ctx, const char *line);	/* what goes to `log`, as it comes */
 	int (*tick)(void *ctx, uint64_t elapsed_ns, uint64_t samples, uint64_t lost);
 	bool (*stop)(void *ctx);
 	void *ctx;
@@ -37,6 +38,8 @@ void ingest_init(struct ingest *in, struct store *s, const char *(*find)(void *c
 		 void *find_ctx, struct err *err);
 void ingest_release(struct ingest *in);
 struct live_sink ingest_sink(struct ingest *in);
+/* The unit of an event's period: "ns" for the clocks, else "events"; static. */
+const char *ingest_event_unit(const char *event);
 /* Samples belong to this run from here on; stacks and maps stay known. */
 void ingest_run(struct ingest *in, int64_t run);
 

@@ -109,6 +109,8 @@ static int keep(struct store *s, struct target *t, struct run *run, const struct
 	run->exit_status = r->exit_status;
 	run->event = mem_strdup(r->event);
 	run->state = RUN_COMPLETE;
+	if (r->event[0])
+		rc = store_event(s, run->id, 0, r->event, ingest_event_unit(r->event), err);
 	for (i = 0; !rc && i < r->n_metrics; i++)
 		rc = store_metric_add(s, run->id, r->metrics[i].name, r->metrics[i].unit, r->metrics[i].value, err);
 	if (!rc && t->ingest.log.len)

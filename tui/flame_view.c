@@ -308,14 +308,18 @@ static void draw(struct tui *t, struct view *v, struct area a)
 /* --- moving --- */
 
 /* The next frame at the selected one's depth that is drawn somewhere. The array is in depth-first order. */
-static uint32_t beside(const struct tui *t, const struct state *s, int step)
+static uint32_t beside(struct tui *t, const struct state *s, int step)
 {
 	const struct diff *d = t->data.diff;
-	uint32_t end = s->zoom + d->nodes[s->zoom].frames, i = t->node;
+	uint32_t first, end, i = t->node;
 	bool drawn = s->seen && s->seen[i];
 
+	/* Several keys may come between two drawings: s->zoom may be an older one. */
+	settle_zoom(t);
+	first = tui_zoom(t);
+	end = first + d->nodes[first].frames;
 	for (;;) {
-		if (step < 0 ? i == s->zoom : i + 1 >= end)
+		if (step < 0 ? i <= first : i + 1 >= end)
 			return t->node;
 		i += (uint32_t)step;
 		if (d->nodes[i].depth != d->nodes[t->node].depth)
