@@ -237,10 +237,8 @@ static int step_prepare(struct job *j)
 	struct buf out = BUF_INIT;
 	size_t i, n = 0;
 	/* The case's checks may run it, whatever is measured. */
-	int rc = target_put(&j->target, j->build.workload, &j->workload, j->err);
+	int rc = carry(&j->target, &j->pcase, j->build.workload, &j->workload, j->err);
 
-	if (!rc)
-		rc = carry(&j->target, &j->pcase, j->err);
 	if (rc)
 		return rc;
 	if (j->o->workload) {
