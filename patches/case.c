@@ -161,8 +161,10 @@ static const cyaml_schema_value_t param = {
 static const cyaml_schema_field_t workload_fields[] = {
 	NAME("source", struct patch_case, workload_source),
 	MAYBE_LIST("args", struct patch_case, workload_args, n_workload_args, &line),
+	MAYBE_LIST("libs", struct patch_case, workload_libs, n_workload_libs, &line),
 	CYAML_FIELD_UINT("ops_per_block", CYAML_FLAG_DEFAULT, struct patch_case, ops_per_block),
 	MAYBE_LIST("files", struct patch_case, carried, n_carried, &carried),
+	CYAML_FIELD_UINT("lab_ops_per_block", CYAML_FLAG_OPTIONAL, struct patch_case, lab_ops_per_block),
 	END
 };
 
@@ -250,7 +252,7 @@ static int check_names(const struct patch_case *c, const char *origin, struct er
 	if (!made_of(c->workload_source, C_NAME "-.") || c->workload_source[0] == '.' ||
 	    !dot || strcmp(dot, ".c"))
 		return invalid(err, origin, "\"source\" of the workload is a C file beside the case file");
-	if (c->ops_per_block < 1 || c->ops_per_block > 1000000000)
+	if (c->ops_per_block < 1 || c->ops_per_block > 1000000000 || c->lab_ops_per_block > 1000000000)
 		return invalid(err, origin, "\"ops_per_block\" is 1 to 1,000,000,000");
 	for (i = 0; i < f->n_functions; i++) {
 		const struct replaced_function *r = &f->functions[i];
@@ -393,6 +395,7 @@ void case_release(struct patch_case *c)
 		free(c->params[i].help);
 	}
 	free(c->params);
+	strings_release(c->workload_libs, c->n_workload_libs);
 	strings_release(c->setup, c->n_setup);
 	strings_release(c->check, c->n_check);
 	for (i = 0; i < c->n_requires; i++) {
@@ -534,6 +537,36 @@ bool case_for_kernel(const struct patch_case *c, const char *release)
 			return true;
 	}
 	return false;
+}
+
+unsigned case_ops(const struct patch_case *c, const char *target)
+{
+	return c->lab_ops_per_block && !strcmp(target, "vm") ? c->lab_ops_per_block : c->ops_per_block;
+}
+
+char *case_expand(const char *text, unsigned ops, const char *workload)
+{
+	struct buf out = BUF_INIT;
+	char number[16];
+	const struct { const char *word, *value; size_t len; } words[] = {
+		{ "{ops}", number, (size_t)snprintf(number, sizeof(number), "%u", ops) },
+		{ "{workload}", workload, workload ? strlen(workload) : 0 },
+		{ "{dir}", workload, workload && strrchr(workload, '/') ? (size_t)(strrchr(workload, '/') - workload) : 0 },
+	};
+	const size_t n = sizeof(words) / sizeof(words[0]);
+	size_t i;
+
+	while (*text) {
+		for (i = 0; i < n && (!words[i].value || strncmp(text, words[i].word, strlen(words[i].word))); i++)
+			;
+		if (i < n) {
+			buf_add(&out, words[i].value, words[i].len);
+			text += strlen(words[i].word);
+		} else {
+			buf_putc(&out, *text++);
+		}
+	}
+	return buf_detach(&out);
 }
 
 struct alias *case_aliases(const struct patch_case *c, size_t *n)
