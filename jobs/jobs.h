@@ -49,7 +49,8 @@ struct job_watch {
 
 struct job_run_opts {
 	const char *case_name;
-	const char *target;		/* "vm", "local" */
+	const char *target;		/* "vm", "local", "ssh:HOST" */
+	bool keep_agent;		/* see struct target */
 	bool exact;
 	unsigned blocks;		/* per variant */
 	unsigned ops;			/* per block; 0: the case's */
@@ -65,6 +66,7 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 
 struct job_record_opts {
 	const char *target, *label, *event;
+	bool keep_agent;		/* see struct target */
 	uint64_t freq_hz;
 	const char *const *argv;
 	struct lab_opts lab;

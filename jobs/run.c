@@ -135,7 +135,11 @@ static int step_find(struct job *j)
 
 static int step_build(struct job *j)
 {
-	return case_build(&j->pcase, j->target.kernel.release, j->target.kernel.build, stopped, j, &j->build, j->err);
+	struct lab_opts lab = j->o->lab;
+
+	lab.stop = stopped;
+	lab.ctx = j;
+	return target_build(&j->target, &j->pcase, &lab, &j->build, j->err);
 }
 
 static int step_open(struct job *j)
@@ -601,6 +605,7 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 	j->target.ingest.tick = on_tick;
 	j->target.ingest.stop = stopped;
 	j->target.ingest.ctx = j;
+	j->target.keep_agent = o->keep_agent;
 	for (i = 0; !rc && i < STEPS; i++) {
 		j->progress.phase = steps[i].phase;
 		j->progress.fraction = steps[i].fraction;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -32,6 +33,23 @@ static const struct request {
 
 /* --- waiting and writing --- */
 
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* What is left of the patience with kab's silence, at most `timeout_ms` (-1: for ever). */
+static int patient(const struct session *s, int timeout_ms)
+{
+	uint64_t until = s->heard_ms + s->patience_ms, now = now_ms();
+	int left = now < until ? (int)(until - now) : 0;
+
+	return s->patience_ms && (timeout_ms < 0 || left < timeout_ms) ? left : timeout_ms;
+}
+
 /*
  * Poll on the stream, the leash, the signals and `n` more. What arrives is
  * only read into rd here.
@@ -47,7 +65,7 @@ static int watch(struct session *s, short out_events, struct pollfd *fds, size_t
 	all[3] = (struct pollfd){ .fd = out_events ? s->out_fd : -1, .events = out_events };
 	for (size_t i = 0; i < n; i++)
 		all[4 + i] = fds[i];
-	ready = poll(all, 4 + n, timeout_ms);
+	ready = poll(all, 4 + n, patient(s, timeout_ms));
 	if (ready < 0)
 		return errno == EINTR ? 0 : -errno;
 	for (size_t i = 0; i < n; i++)
@@ -59,7 +77,11 @@ static int watch(struct session *s, short out_events, struct pollfd *fds, size_t
 
 		if (got == 0 || (got < 0 && got != -EAGAIN))
 			s->ended = true;
+		else if (got > 0)
+			s->heard_ms = now_ms();
 	}
+	if (s->patience_ms && now_ms() - s->heard_ms >= s->patience_ms)
+		s->ended = true;
 	ready = 0;
 	for (size_t i = 0; i < n; i++)
 		ready += !!fds[i].revents;
@@ -77,7 +99,7 @@ static void bad_stream(struct session *s, const char *sentence)
 	s->ended = true;
 }
 
-/* While a request is in hand only Stop may come. */
+/* While a request is in hand only Stop and Alive may come. */
 static void take_stop(struct session *s)
 {
 	struct err err = ERR_INIT;
@@ -90,7 +112,7 @@ static void take_stop(struct session *s)
 		rq = rc > 0 ? kab__request__unpack(NULL, len, p) : NULL;
 		if (rq && rq->body_case == KAB__REQUEST__BODY_STOP)
 			s->stop = true;
-		else
+		else if (!rq || rq->body_case != KAB__REQUEST__BODY_ALIVE)
 			bad_stream(s, rc < 0 ? err.text : "kab-agent is busy; only Stop may come now.");
 		if (rq)
 			kab__request__free_unpacked(rq, NULL);
@@ -260,6 +282,8 @@ static void take_request(struct session *s, const Kab__Request *rq)
 		take_data(s, rq->data);
 	else if (rq->body_case == KAB__REQUEST__BODY_STOP)
 		;	/* what it should have stopped was already over */
+	else if (rq->body_case == KAB__REQUEST__BODY_ALIVE)
+		;	/* that it came is all it says */
 	else
 		serve(s, rq);
 }
@@ -301,9 +325,10 @@ static void session_release(struct session *s)
 	close(s->signals);
 }
 
-int session_run(struct worker *w, int in, int out, const struct identity *user)
+int session_run(struct worker *w, int in, int out, const struct identity *user, unsigned patience_s)
 {
-	struct session s = { .in = in, .out_fd = out, .worker = w, .user = user, .rd = WIRE_IN_INIT };
+	struct session s = { .in = in, .out_fd = out, .worker = w, .user = user, .rd = WIRE_IN_INIT,
+			     .patience_ms = patience_s * 1000, .heard_ms = now_ms() };
 	struct err err = ERR_INIT;
 	const uint8_t *p;
 	sigset_t set;

@@ -42,6 +42,8 @@ struct session {
 	bool greeted;			/* kab's Hello came, of our version */
 	bool stop;			/* Stop came for the request in hand */
 	bool ended;			/* nobody listens any more */
+	unsigned patience_ms;		/* silence of kab that means the connection is lost; 0: any is borne */
+	uint64_t heard_ms;		/* CLOCK_MONOTONIC, when kab was last heard */
 	struct buf data;		/* of Data messages, for the next ModuleLoad or Put */
 	VEC(struct kept_module) modules;
 	struct buf kernel_modules;	/* names and addresses as kallsyms last went out; empty: never */
@@ -62,8 +64,11 @@ struct answer {
 	Kab__Metric metrics[RESULTS_METRICS], *metric_list[RESULTS_METRICS];
 };
 
-/* Serves until the stream ends. Returns the exit status of the worker. */
-int session_run(struct worker *w, int in, int out, const struct identity *user);
+/*
+ * Serves until the stream ends, or kab has been silent for `patience_s` (0: no limit), as a cut connection
+ * may stay open at this end for hours. Returns the exit status of the worker.
+ */
+int session_run(struct worker *w, int in, int out, const struct identity *user, unsigned patience_s);
 
 /*
  * Waits for `fds` (their revents are set) or `timeout_ms` (-1 for ever).
