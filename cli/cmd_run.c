@@ -18,7 +18,8 @@ struct args {
 };
 
 static const struct argp_option options[] = {
-	{ "target", 't', "TARGET", 0, "where to measure: vm (the lab, default) or local", 1 },
+	{ "target", 't', "TARGET", 0, "where to measure: vm (the lab, default), local or ssh:HOST", 1 },
+	{ "keep-agent", 1020, NULL, 0, "ssh: leave kab-agent and its folder on the host", 1 },
 	{ "blocks", 'b', "N", 0, "blocks of each variant, timed and sampled each (default 6)", 1 },
 	{ "ops", 'o', "N", 0, "operations in a block (default: the case's)", 1 },
 	{ "exact", 'x', NULL, 0, "lab only: one CPU, time counted in instructions, repeats agree to about 0.1 %", 1 },
@@ -60,6 +61,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'w':
 		a->job.workload = arg;
+		return 0;
+	case 1020:
+		a->job.keep_agent = true;
 		return 0;
 	case 'e':
 		a->job.event = arg;

@@ -109,7 +109,7 @@ static void words(struct buf *out, const struct buf *log)
 	size_t len = log->len, i;
 	char *copy;
 
-	while (len && strchr(" \r\n", log->data[len - 1]))
+	while (len && strchr(" .\r\n", log->data[len - 1]))
 		len--;
 	if (len > 400)
 		len = 400;
@@ -125,9 +125,9 @@ static int unreachable(const struct target *t, const struct buf *log, struct err
 	struct buf said = BUF_INIT;
 
 	words(&said, log);
-	err_add(err, -EHOSTUNREACH, "ssh does not get to %s: %s. Try `ssh %s true`: it must work without asking anything, "
-		"so the host's key must be known and your key be in an agent.", t->host,
-		said.len ? said.data : "it does not say why", t->host);
+	err_add(err, -EHOSTUNREACH, "Cannot reach %s: %s. Try `ssh %s true`: it must work without asking anything, so the "
+		"host's key must be known, and yours be in an agent.", t->host,
+		said.len ? said.data : "ssh does not say why", t->ssh->uri);
 	buf_release(&said);
 	return -EHOSTUNREACH;
 }

@@ -75,7 +75,7 @@ static void read_log(struct live *l)
 		if (n < 0)
 			return;
 		for (ssize_t i = 0; i < n; i++)
-			chunk[i] = chunk[i] == '\n' ? ' ' : chunk[i];	/* it becomes part of a sentence */
+			chunk[i] = chunk[i] == '\n' || chunk[i] == '\r' ? ' ' : chunk[i];	/* it becomes part of a sentence */
 		if (l->log.len + (size_t)n <= LOG_LIMIT)
 			text_escape(&l->log, chunk, (size_t)n, false);
 	}
