@@ -18,19 +18,38 @@ struct args {
 	enum norm norm;
 };
 
-static int take_id(struct args *a, char *arg, struct argp_state *state, size_t most)
+/* Of both commands: each has some of these options. */
+static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	if (a->n_ids == most)
-		argp_error(state, most == 1 ? "one experiment at a time" : "an experiment, or two profiles");
-	a->ids[a->n_ids++] = arg;
-	return 0;
-}
+	struct args *a = state->input;
 
-static int take_norm(struct args *a, const char *arg, struct argp_state *state)
-{
-	if (!norm_parse(arg, &a->norm))
-		argp_error(state, "--by takes op, time, share or raw");
-	return 0;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->common;
+		return 0;
+	case 'y':
+		a->style = arg;
+		return 0;
+	case 'f':
+		a->format = arg;
+		return 0;
+	case 'o':
+		a->output = arg;
+		return 0;
+	case 'B':
+		if (!norm_parse(arg, &a->norm))
+			argp_error(state, "--by takes op, time, share or raw");
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->n_ids == 2)
+			argp_error(state, "an experiment, or two profiles");
+		a->ids[a->n_ids++] = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "name an experiment, or two profiles; `kab list` shows the ids");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
 }
 
 /* An experiment's id, or two ids of profiles. */
@@ -56,30 +75,10 @@ static const struct argp_option compare_options[] = {
 	{ 0 }
 };
 
-static error_t compare_parse(int key, char *arg, struct argp_state *state)
-{
-	struct args *a = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->common;
-		return 0;
-	case 'y':
-		a->style = arg;
-		return 0;
-	case 'B':
-		return take_norm(a, arg, state);
-	case ARGP_KEY_ARG:
-		return take_id(a, arg, state, 2);
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "name an experiment, or two profiles; `kab list` shows the ids");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-static const struct argp compare_argp = { compare_options, compare_parse, "EXPERIMENT\nBEFORE AFTER",
-	"Compare the two sides of an experiment, or any two profiles.", common_children, NULL, NULL };
+static const struct argp compare_argp = {
+	compare_options, parse, "EXPERIMENT\nBEFORE AFTER",
+	"Compare the two sides of an experiment, or any two profiles.", common_children, NULL, NULL,
+};
 
 static int compare_run(int argc, char **argv, struct err *err)
 {
@@ -115,8 +114,9 @@ static int compare_run(int argc, char **argv, struct err *err)
 	return rc;
 }
 
-const struct command cmd_compare = { "compare", "EXPERIMENT | A B", "before against after, in text or JSON", &compare_argp,
-	compare_run };
+const struct command cmd_compare = {
+	"compare", "EXPERIMENT | A B", "before against after, in text or JSON", &compare_argp, compare_run,
+};
 
 /* --- report --- */
 
@@ -127,33 +127,10 @@ static const struct argp_option report_options[] = {
 	{ 0 }
 };
 
-static error_t report_parse(int key, char *arg, struct argp_state *state)
-{
-	struct args *a = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->common;
-		return 0;
-	case 'f':
-		a->format = arg;
-		return 0;
-	case 'o':
-		a->output = arg;
-		return 0;
-	case 'B':
-		return take_norm(a, arg, state);
-	case ARGP_KEY_ARG:
-		return take_id(a, arg, state, 2);
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "name an experiment; `kab list` shows the ids");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-static const struct argp report_argp = { report_options, report_parse, "EXPERIMENT\nBEFORE AFTER",
-	"Write a comparison out, ready to be posted or read by another program.", common_children, NULL, NULL };
+static const struct argp report_argp = {
+	report_options, parse, "EXPERIMENT\nBEFORE AFTER",
+	"Write a comparison out, ready to be posted or read by another program.", common_children, NULL, NULL,
+};
 
 static int unknown_format(const char *name, struct err *err)
 {
@@ -199,5 +176,6 @@ static int report_run(int argc, char **argv, struct err *err)
 	return rc;
 }
 
-const struct command cmd_report = { "report", "EXPERIMENT", "write a comparison out: mail, JSON, CSV, folded", &report_argp,
-	report_run };
+const struct command cmd_report = {
+	"report", "EXPERIMENT", "write a comparison out: mail, JSON, CSV, folded", &report_argp, report_run,
+};

@@ -156,8 +156,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = { options, parse, "fetch|boot|shell|status|clean",
-	"The lab: a distribution's kernel in QEMU. fetch brings kernel and headers, boot tries it, shell opens one inside, "
-	"status says what is there, clean removes the kernels from the cache.", common_children, NULL, NULL };
+	"The lab: a distribution's kernel in QEMU. fetch brings kernel and headers, boot tries it, shell opens "
+	"one inside, status says what is there, clean removes the kernels from the cache.", common_children,
+	NULL, NULL };
 
 static int run(int argc, char **argv, struct err *err)
 {
@@ -180,4 +181,6 @@ static int run(int argc, char **argv, struct err *err)
 	return rc;
 }
 
-const struct command cmd_lab = { "lab", "fetch|boot|shell|status|clean", "the VM target's kernels and guest", &argp, run };
+const struct command cmd_lab = {
+	"lab", "fetch|boot|shell|status|clean", "the VM target's kernels and guest", &argp, run,
+};

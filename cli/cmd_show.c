@@ -17,7 +17,7 @@ struct args {
 
 static const struct argp_option options[] = {
 	{ "style", 'y', "STYLE", 0, "tree (default), flat, oprofile or folded", 1 },
-	{ "min", 'm', "PERCENT", 0, "leave out rows below this share and count them (default 0.5; folded: all are shown)", 1 },
+	{ "min", 'm', "PERCENT", 0, "leave out rows below this share and count them (default 0.5)", 1 },
 	{ "from", 'f', "FUNCTION", 0, "tree: start at this function", 1 },
 	{ "depth", 'd', "N", 0, "tree: at most N levels", 1 },
 	{ 0 }
@@ -63,8 +63,8 @@ static const struct argp argp = { options, parse, "ID",
 	"Print one profile: a recording or import (p5), a block (r12), or one side of an experiment (e3:before).",
 	common_children, NULL, NULL };
 
-static int show_one(struct store *s, const char *id, const struct show_style *style, struct args *a, struct buf *out,
-		    struct err *err)
+static int show_one(struct store *s, const char *id, const struct show_style *style, struct args *a,
+		    struct buf *out, struct err *err)
 {
 	struct profile *p = NULL;
 	struct run meta;
@@ -112,8 +112,8 @@ static int run(int argc, char **argv, struct err *err)
 	while (style->name && strcmp(style->name, a.style))
 		style++;
 	if (!style->name)
-		return err_add(err, -EINVAL, "There is no style \"%.40s\"; the styles are tree, flat, oprofile and folded.",
-			       a.style);
+		return err_add(err, -EINVAL, "There is no style \"%.40s\"; the styles are tree, flat, oprofile and "
+			       "folded.", a.style);
 	rc = session_open(&a.common, STORE_READ, &s, err);
 	if (!rc)
 		rc = show(s, style, &a, &out, err);
@@ -124,4 +124,6 @@ static int run(int argc, char **argv, struct err *err)
 	return rc;
 }
 
-const struct command cmd_show = { "show", "ID", "print one profile as tree, flat, oprofile or folded", &argp, run };
+const struct command cmd_show = {
+	"show", "ID", "print one profile as tree, flat, oprofile or folded", &argp, run,
+};

@@ -32,7 +32,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = { NULL, parse, "[ID]",
-	"Open the workbench on the session file, at once on an experiment when its id is given.", common_children, NULL, NULL };
+	"Open the workbench on the session file, at once on an experiment when its id is given.", common_children,
+	NULL, NULL };
 
 static int run(int argc, char **argv, struct err *err)
 {

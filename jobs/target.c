@@ -88,8 +88,8 @@ static int vm_find(struct target *t, const struct lab_opts *lab, struct err *err
 static int vm_can_load(struct target *t, struct err *err)
 {
 	if (!t->kernel.build)
-		return err_add(err, -ENOENT, "The headers of the lab's kernel %s are not installed, so no module can be "
-			       "built for it; run `kab lab fetch` as root, or point at them with --kernel-build DIR.",
+		return err_add(err, -ENOENT, "There are no headers of the lab's kernel %s, so no module can be built "
+			       "for it; run `kab lab fetch`, or point at them with --kernel-build DIR.",
 			       t->kernel.release);
 	return 0;
 }

@@ -475,7 +475,7 @@ static int ssh_open(struct target *t, const struct lab_opts *lab, bool as_root, 
 	words_of[n++] = tmpdir;
 	words_of[n++] = agent;
 	words_of[n++] = "--stdio";
-	words_of[n++] = "--patience=60";
+	words_of[n++] = "--silence=60";
 	if (user)
 		words_of[n++] = user;
 	words_of[n] = NULL;

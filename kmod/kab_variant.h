@@ -63,6 +63,7 @@ MODULE_PARM_DESC(variant, "body in use: before (as loaded) or after");
  * instruction, a no-op or a jump, so the router costs both variants the same.
  */
 #define KAB_ROUTER(type, function, params, args)			\
+MODULE_INFO(kab_replaces, #function);					\
 static noinline notrace type kab_route_##function params		\
 {									\
 	if (static_branch_unlikely(&kab_after))				\
@@ -113,9 +114,11 @@ static void * __init __maybe_unused kab_find(const char *name)
 /*
  * KAB_IMPORT(f) declares, KAB_BIND(f) (in init, before kab_enable()) finds it and returns 0 or -ENOENT, and
  * KAB_CALL(f)(...) calls: a direct call, as the kernel's own callers make. The prototype is the kernel
- * header's.
+ * header's. `modinfo` shows what is imported, for kab to look at before the module is loaded.
  */
-#define KAB_IMPORT(function) DEFINE_STATIC_CALL_NULL(kab_##function, function)
+#define KAB_IMPORT(function)						\
+	MODULE_INFO(kab_import, #function);				\
+	DEFINE_STATIC_CALL_NULL(kab_##function, function)
 #define KAB_CALL(function) static_call(kab_##function)
 #define KAB_BIND(function) ({						\
 	void *address_ = kab_find(#function);				\

@@ -12,10 +12,7 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <libelf.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +24,15 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "base/text.h"
+#include "patches/module.h"
 
 #define SOURCE_LIMIT (4U << 20)		/* bytes of one source file */
 #define VERSIONS_LIMIT (64U << 20)	/* bytes of Module.symvers; the distribution's has 3 MB */
 
 /* Without pahole the kernel's own build would fail to add type information, which nothing here reads. */
 static const char no_btf[] = "CONFIG_DEBUG_INFO_BTF_MODULES=";
-static const char module_remedy[] = "If a header or tool is missing, install the kernel's headers package again "
-	"with what it depends on.";
+static const char module_remedy[] = "If a header or tool is missing: `kab lab clean` and `kab lab fetch` bring the "
+	"lab's again; for another kernel install its headers package with what it depends on.";
 static const char *const workload_options[] = { "-std=gnu11", "-O2", "-static" };
 #define WORKLOAD_OPTIONS (sizeof(workload_options) / sizeof(workload_options[0]))
 
@@ -207,55 +205,13 @@ static int find_compiler(struct builder *b)
 
 /* --- the module --- */
 
-/* The value of `key` ("vermagic=") in a .modinfo section, whose entries each end with a NUL; borrowed. */
-static const char *modinfo(const char *data, size_t size, const char *key, size_t *len)
-{
-	size_t klen = strlen(key), at, n;
-
-	for (at = 0; at < size; at += n + 1) {
-		n = strnlen(data + at, size - at);
-		if (n >= klen && !memcmp(data + at, key, klen)) {
-			*len = n - klen;
-			return data + at + klen;
-		}
-	}
-	return NULL;
-}
-
-/* The release that the module says it is for; NULL when it says nothing. The caller frees. */
-static char *module_release(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	Elf *elf = fd >= 0 && elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
-	char *release = NULL;
-	Elf_Scn *scn = NULL;
-	size_t names;
-
-	while (elf && !release && !elf_getshdrstrndx(elf, &names) && (scn = elf_nextscn(elf, scn))) {
-		Elf64_Shdr *h = elf64_getshdr(scn);
-		const char *name = h ? elf_strptr(elf, names, h->sh_name) : NULL, *magic = NULL, *blank;
-		Elf_Data *data = name && !strcmp(name, ".modinfo") ? elf_getdata(scn, NULL) : NULL;
-		size_t len;
-
-		if (data && data->d_buf)
-			magic = modinfo(data->d_buf, data->d_size, "vermagic=", &len);
-		if (magic) {
-			blank = memchr(magic, ' ', len);
-			release = mem_printf("%.*s", (int)(blank ? blank - magic : (ptrdiff_t)len), magic);
-		}
-	}
-	elf_end(elf);
-	if (fd >= 0)
-		close(fd);
-	return release;
-}
-
 static int check_release(struct builder *b, const char *module)
 {
-	char *made = module_release(module);
-	int rc = 0;
+	struct module_info info = { 0 };
+	int rc = module_info_read(module, &info, b->err);
+	const char *made = info.release;
 
-	if (!made || strcmp(made, b->release)) {
+	if (!rc && (!made || strcmp(made, b->release))) {
 		struct buf shown = BUF_INIT;
 
 		buf_puts(&shown, made ? "" : "no kernel");
@@ -265,7 +221,7 @@ static int check_release(struct builder *b, const char *module)
 			     "--kernel-build.", b->kernel_build, buf_str(&shown), b->release);
 		buf_release(&shown);
 	}
-	free(made);
+	module_info_release(&info);
 	return rc;
 }
 
@@ -343,9 +299,9 @@ static int check_kernel(struct builder *b)
 		rc = err_add(b->err, -EINVAL, "The target's kernel release is not a name, so no module can "
 			     "be built for it; name the kernel with --kernel.");
 	else if (!fs_exists(makefile))
-		rc = err_add(b->err, -ENOENT, "The headers of kernel %s are not in %s; install them (Debian: "
-			     "apt-get install linux-headers-%s), or name a build folder with --kernel-build.",
-			     b->release, b->kernel_build, b->release);
+		rc = err_add(b->err, -ENOENT, "The headers of kernel %s are not in %s; run `kab lab fetch` "
+			     "for the lab's, install linux-headers-%s for this machine's, or name a build "
+			     "folder with --kernel-build.", b->release, b->kernel_build, b->release);
 	free(makefile);
 	return rc;
 }

@@ -109,6 +109,37 @@ static const cyaml_schema_value_t frame = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct yaml_frame, frame_fields),
 };
 
+static const cyaml_schema_field_t requirement_fields[] = {
+	NAME("symbol", struct requirement, symbol),
+	CYAML_FIELD_BOOL("absent", CYAML_FLAG_OPTIONAL, struct requirement, absent),
+	LINE("because", struct requirement, because),
+	END
+};
+static const cyaml_schema_value_t requirement = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct requirement, requirement_fields),
+};
+
+static const cyaml_schema_value_t symbol = {
+	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, NAME_MAX_LEN),
+};
+static const cyaml_schema_field_t patched_fields[] = {
+	NAME("function", struct patched_function, name),
+	LIST("callers", struct patched_function, callers, n_callers, &symbol),
+	END
+};
+static const cyaml_schema_value_t patched = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct patched_function, patched_fields),
+};
+
+static const cyaml_strval_t variants[] = {
+	{ "before", VARIANT_BEFORE },
+	{ "after", VARIANT_AFTER },
+};
+static const cyaml_strval_t equalities[] = {
+	{ "bytes", EQUAL_BYTES },
+	{ "lines", EQUAL_LINES },
+};
+
 static const cyaml_schema_field_t workload_fields[] = {
 	NAME("source", struct patch_case, workload_source),
 	MAYBE_LIST("args", struct patch_case, workload_args, n_workload_args, &line),
@@ -136,6 +167,12 @@ static const cyaml_schema_field_t file_fields[] = {
 	CYAML_FIELD_MAPPING("workload", CYAML_FLAG_DEFAULT, struct case_file, c, workload_fields),
 	MAYBE_LIST("setup", struct case_file, c.setup, c.n_setup, &line),
 	LIST("check", struct case_file, c.check, c.n_check, &line),
+	CYAML_FIELD_ENUM("equal", CYAML_FLAG_OPTIONAL | CYAML_FLAG_STRICT, struct case_file, c.equal, equalities,
+			 CYAML_ARRAY_LEN(equalities)),
+	CYAML_FIELD_ENUM("native", CYAML_FLAG_OPTIONAL | CYAML_FLAG_STRICT, struct case_file, c.facts.native, variants,
+			 CYAML_ARRAY_LEN(variants)),
+	MAYBE_LIST("requires", struct case_file, c.requires, c.n_requires, &requirement),
+	MAYBE_LIST("patched", struct case_file, c.patched, c.n_patched, &patched),
 	END
 };
 static const cyaml_schema_value_t file_schema = {
@@ -184,7 +221,7 @@ static int check_names(const struct patch_case *c, const char *origin, struct er
 	static const char *const styles[] = { "tree", "flat", "oprofile" };
 	const struct case_facts *f = &c->facts;
 	const char *dot = strrchr(c->workload_source, '.');
-	size_t i;
+	size_t i, k;
 
 	if (!made_of(f->name, LOWER DIGITS "-") || f->name[0] == '-')
 		return invalid(err, origin, "\"name\" may have a-z, 0-9 and -");
@@ -202,6 +239,13 @@ static int check_names(const struct patch_case *c, const char *origin, struct er
 		    !made_of(r->after, C_NAME))
 			return invalid(err, origin, "a name in \"functions\" is not a symbol");
 	}
+	for (i = 0; i < c->n_requires; i++)
+		if (!made_of(c->requires[i].symbol, C_NAME "."))
+			return invalid(err, origin, "a name in \"requires\" is not a symbol");
+	for (i = 0; i < c->n_patched; i++)
+		for (k = 0; k <= c->patched[i].n_callers; k++)
+			if (!made_of(k ? c->patched[i].callers[k - 1] : c->patched[i].name, C_NAME "."))
+				return invalid(err, origin, "a name in \"patched\" is not a symbol");
 	for (i = 0; i < f->n_kernels; i++)
 		if (!made_of(f->kernels[i], DIGITS ".") || !strchr(f->kernels[i], '.'))
 			return invalid(err, origin, "\"kernels\" lists lines such as \"6.1\"");
@@ -300,6 +344,8 @@ static void strings_release(char **v, size_t n)
 
 void case_release(struct patch_case *c)
 {
+	size_t i;
+
 	case_facts_release(&c->facts);
 	free(c->dir);
 	free(c->kmod_dir);
@@ -307,6 +353,16 @@ void case_release(struct patch_case *c)
 	strings_release(c->workload_args, c->n_workload_args);
 	strings_release(c->setup, c->n_setup);
 	strings_release(c->check, c->n_check);
+	for (i = 0; i < c->n_requires; i++) {
+		free(c->requires[i].symbol);
+		free(c->requires[i].because);
+	}
+	free(c->requires);
+	for (i = 0; i < c->n_patched; i++) {
+		free(c->patched[i].name);
+		strings_release(c->patched[i].callers, c->patched[i].n_callers);
+	}
+	free(c->patched);
 	memset(c, 0, sizeof(*c));
 }
 
@@ -424,6 +480,18 @@ int case_names(char ***names, size_t *n, struct err *err)
 	*names = found.v;
 	*n = found.n;
 	return 0;
+}
+
+bool case_for_kernel(const struct patch_case *c, const char *release)
+{
+	size_t i, n;
+
+	for (i = 0; i < c->facts.n_kernels; i++) {
+		n = strlen(c->facts.kernels[i]);
+		if (!strncmp(release, c->facts.kernels[i], n) && (!release[n] || strchr(".-", release[n])))
+			return true;
+	}
+	return false;
 }
 
 struct alias *case_aliases(const struct patch_case *c, size_t *n)

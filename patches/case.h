@@ -8,11 +8,22 @@
 #ifndef KAB_PATCHES_CASE_H
 #define KAB_PATCHES_CASE_H
 
+#include <stdbool.h>
+
 #include "profile/experiment.h"
 #include "profile/profile.h"
 
 struct err;
 struct buf;
+
+/* The patch applies only where the kernel has this symbol, or has it not. */
+struct requirement { char *symbol, *because; bool absent; };
+
+/* A function that the patch changes and the module cannot replace: it replaces one of the callers, nearest first. */
+struct patched_function { char *name; char **callers; size_t n_callers; };
+
+/* How the outputs of `check` must agree: to the byte, or as sets of lines, for attributes whose order may differ. */
+enum equality { EQUAL_BYTES, EQUAL_LINES };
 
 struct patch_case {
 	struct case_facts facts;
@@ -22,9 +33,12 @@ struct patch_case {
 	char **workload_args; size_t n_workload_args;	/* "{ops}" becomes the operations of a block */
 	unsigned ops_per_block;		/* default: a block of a few tenths of a second on the lab */
 	/* Commands for sh -c on the target: run once before anything; and those whose output must be
-	 * byte-equal under native, before and after. */
+	 * equal under native, before and after. */
 	char **setup;	size_t n_setup;
 	char **check;	size_t n_check;
+	enum equality equal;
+	struct requirement *requires;	size_t n_requires;
+	struct patched_function *patched; size_t n_patched;
 };
 
 void case_release(struct patch_case *c);
@@ -35,6 +49,8 @@ int case_parse(const char *yaml, size_t len, const char *origin, struct patch_ca
 int case_names(char ***names, size_t *n, struct err *err);
 /* Text of the case file, as stored with an experiment. */
 int case_text(const char *name, struct buf *out, struct err *err);
+/* Whether the release ("6.1.0-57-amd64") is of a kernel line that the case is for. */
+bool case_for_kernel(const struct patch_case *c, const char *release);
 /* Renames for profiles: both bodies stand under the patched function. Borrowed from c; free the array. */
 struct alias *case_aliases(const struct patch_case *c, size_t *n);
 

@@ -18,6 +18,7 @@
 
 #include "base/buf.h"
 #include "profile/experiment.h"
+#include "profile/probe.h"
 
 struct err;
 struct live;
@@ -69,7 +70,7 @@ int live_spawn(const char *program, bool sudo, const struct live_sink *sink, str
 	       struct err *err);
 /*
  * An agent on another machine: `argv` is a command here (ssh) whose stdin and
- * stdout are the agent's there, started with --patience. `host` is what sentences
+ * stdout are the agent's there, started with --silence. `host` is what sentences
  * call that machine. The command gets no terminal; when it ends, the agent is lost.
  */
 int live_spawn_over(const char *const *argv, const char *host, const struct live_sink *sink, int timeout_ms,
@@ -87,6 +88,21 @@ int live_module_load(struct live *l, const char *name, const void *ko, size_t le
 /* VARIANT_NATIVE: the livepatch is disabled (and may be re-enabled by before/after). */
 int live_module_switch(struct live *l, const char *name, enum variant v, struct err *err);
 int live_module_unload(struct live *l, const char *name, struct err *err);
+/* It stays loaded when the agent ends. A later agent switches and unloads it as if it were its own. */
+int live_module_keep(struct live *l, const char *name, struct err *err);
+/* How long a livepatch transition may last before it is reversed, from now on; 0: the agent's own idea, 60 s. */
+void live_patience(struct live *l, unsigned seconds);
+/* What the last load, switch or unload took, succeeded or not. */
+struct live_took {
+	uint64_t call_ns;	/* finit_module, the write of `variant`, delete_module */
+	uint64_t transition_ns;	/* until the livepatch was in force, or out of it, for every task; 0: there was none */
+};
+struct live_took live_took(const struct live *l);
+/* /proc/sys/kernel/tainted there, at the last reply; 0 before any. */
+uint64_t live_tainted(const struct live *l);
+
+/* What the kernel there has of these names (256 at most), and which modules of kab's are loaded. */
+int live_probe(struct live *l, const char *const *symbols, size_t n, struct probe *p, struct err *err);
 
 /* A file put on the target (the workload), mode 0755, gone when the agent ends. */
 int live_put(struct live *l, const char *path_hint, const void *data, size_t len, char **remote_path,
@@ -102,8 +118,9 @@ struct live_block {
 	bool user_only;			/* no right to sample the kernel: exclude_kernel */
 	bool drain_after;		/* exact mode: rings are emptied after the block, not during it */
 	bool inherit_output;		/* its stdout/stderr go to ours (kab record), else they are kept */
-	unsigned clocks;		/* sampling clocks of different periods that share the frequency, so that none
-					 * beats with the workload's loop; 0, 1: one, as events that are no clock have */
+	/* Sampling clocks of different periods that share the frequency, so that none beats with the workload's
+	 * loop. 0, 1: one, as events that are no clock always have. */
+	unsigned clocks;
 	unsigned ring_kib;		/* of ring per CPU; 0: chosen by the agent */
 };
 

@@ -457,6 +457,13 @@ static void test_put_and_capture(void **state)
 
 /* --- cancelling and killing --- */
 
+/* Two sleepers, one out of the process group, that no other run of this test can be confused with. */
+static void sleepers(char mark[32], char script[120])
+{
+	snprintf(mark, 32, "9%09d", (int)getpid());
+	snprintf(script, 120, "sleep %s & setsid sleep %s; :", mark, mark);
+}
+
 static bool after_a_while(struct watch *w)
 {
 	return now_s() > w->stop_at;
@@ -464,7 +471,8 @@ static bool after_a_while(struct watch *w)
 
 static void test_cancel(void **state)
 {
-	const char *const argv[] = { "sh", "-c", "sleep 91234567 & sleep 91234567; :", NULL };
+	char mark[32], script[120];
+	const char *const argv[] = { "sh", "-c", script, NULL };
 	const char *const ok[] = { "true", NULL };
 	struct live_block b = { .argv = argv, .sampled = true };
 	struct watch w = { .stop = NULL };
@@ -473,13 +481,14 @@ static void test_cancel(void **state)
 	struct live *l = spawn(&w);
 
 	(void)state;
+	sleepers(mark, script);
 	for (int after = 0; after < 2; after++) {
 		b.argv = argv;
 		b.drain_after = after;
 		w.stop = after_a_while;
 		w.stop_at = now_s() + 0.5;
 		assert_int_equal(live_run(l, &b, &r, &err), -ECANCELED);
-		assert_int_equal(running("91234567"), 0);	/* before live_run returns, not after */
+		assert_int_equal(running(mark), 0);	/* before live_run returns, not after */
 		w.stop = NULL;
 		b.argv = ok;
 		assert_int_equal(live_run(l, &b, &r, &err), 0);	/* and the next block is served */
@@ -509,9 +518,7 @@ static void check_kill(bool worker)
 	struct live *l = spawn(&w);
 	pid_t supervisor = child_of(getpid());
 
-	/* Two sleepers, one out of the process group, that no other run of this test can be confused with. */
-	snprintf(mark, sizeof(mark), "9%09d", (int)getpid());
-	snprintf(script, sizeof(script), "sleep %s & setsid sleep %s; :", mark, mark);
+	sleepers(mark, script);
 	w.victim = worker ? child_of(supervisor) : supervisor;
 	w.stop_at = now_s() + 0.7;
 	assert_true(w.victim > 0);
@@ -540,25 +547,27 @@ static void test_kill_supervisor(void **state)
 
 static void test_kill_kab(void **state)
 {
-	const char *const argv[] = { "sh", "-c", "sleep 93456789 & sleep 93456789; :", NULL };
+	char mark[32], script[120];
+	const char *const argv[] = { "sh", "-c", script, NULL };
 	struct live_block b = { .argv = argv, .sampled = true };
 	struct live_result r;
 	struct watch w = { 0 };
 	pid_t kab;
 
 	(void)state;
+	sleepers(mark, script);
 	live_close(spawn(&w));		/* skips when it must */
 	kab = fork();
 	if (!kab) {
 		live_run(spawn(&w), &b, &r, NULL);
 		_exit(0);
 	}
-	for (int i = 0; i < 500 && running("93456789") < 3; i++)
+	for (int i = 0; i < 500 && running(mark) < 3; i++)
 		usleep(20000);
-	assert_true(running("93456789") >= 3);
+	assert_true(running(mark) >= 3);
 	kill(kab, SIGKILL);
 	waitpid(kab, NULL, 0);
-	assert_int_equal(left("93456789"), 0);
+	assert_int_equal(left(mark), 0);
 	assert_int_equal(left(agent()), 0);
 }
 
@@ -717,8 +726,8 @@ static void test_agent_refuses(void **state)
 	buf_release(&b);
 }
 
-/* Alive keeps an impatient agent; silence ends it and the workload, while the stream stays open. */
-static void test_patience(void **state)
+/* Alive keeps an agent that minds silence; silence ends it and the workload, while the stream stays open. */
+static void test_silence(void **state)
 {
 	Kab__Hello hello = KAB__HELLO__INIT;
 	Kab__Alive alive = KAB__ALIVE__INIT;
@@ -737,7 +746,7 @@ static void test_patience(void **state)
 	if (!pid) {
 		dup2(to[0], 0);
 		dup2(from[1], 1);
-		execl(agent(), agent(), "--stdio", "--patience=1", NULL);
+		execl(agent(), agent(), "--stdio", "--silence=1", NULL);
 		_exit(127);
 	}
 	close(from[1]);
@@ -784,7 +793,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_bad_peers),
 		cmocka_unit_test(test_bad_programs),
 		cmocka_unit_test(test_agent_refuses),
-		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_silence),
 	};
 
 	if (argc == 3 && !strcmp(argv[1], "spin"))

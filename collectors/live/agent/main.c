@@ -25,13 +25,13 @@
 #define HIGH_FD 10
 #define PORT_PATIENCE 500	/* looks of 20 ms for the port to appear */
 
-enum { OPT_STDIO = 256, OPT_PORT, OPT_USER, OPT_PATIENCE };
+enum { OPT_STDIO = 256, OPT_PORT, OPT_USER, OPT_SILENCE };
 
 struct options {
 	bool stdio;
 	const char *port;
 	struct identity user;
-	unsigned patience_s;
+	unsigned silence_s;
 };
 
 const char *argp_program_version = "kab-agent " AGENT_VERSION;
@@ -40,7 +40,7 @@ static const struct argp_option option_table[] = {
 	{ "stdio", OPT_STDIO, NULL, 0, "speak to kab over stdin and stdout", 0 },
 	{ "port", OPT_PORT, "PATH", 0, "speak to kab over a virtio-serial port of this guest", 0 },
 	{ "user", OPT_USER, "UID:GID[,GID...]", 0, "run workloads as this user, not as the agent's own", 0 },
-	{ "patience", OPT_PATIENCE, "SECONDS", 0, "end when kab has said nothing for so long; it says something "
+	{ "silence", OPT_SILENCE, "SECONDS", 0, "end when kab has said nothing for so long; it says something "
 	  "every 10 s", 0 },
 	{ 0 }
 };
@@ -79,10 +79,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!parse_user(arg, &o->user))
 			argp_error(state, "--user takes UID:GID[,GID...], at most 32 groups");
 		return 0;
-	case OPT_PATIENCE:
+	case OPT_SILENCE:
 		if (!text_to_u64(arg, 1, 86400, &v))
-			argp_error(state, "--patience takes a number from 1 to 86400 (s)");
-		o->patience_s = (unsigned)v;
+			argp_error(state, "--silence takes a number from 1 to 86400 (s)");
+		o->silence_s = (unsigned)v;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "\"%s\" is too much", arg);
@@ -141,7 +141,7 @@ static int work(struct worker *w)
 {
 	const struct stream *s = w->ctx;
 
-	return session_run(w, s->fd[0], s->fd[1], &s->o->user, s->o->patience_s);
+	return session_run(w, s->fd[0], s->fd[1], &s->o->user, s->o->silence_s);
 }
 
 int main(int argc, char **argv)

@@ -30,7 +30,7 @@ struct recorder {
 	size_t stack_bytes;		/* of keys in `stacks` */
 	uint32_t first_stack;		/* number of stacks' entry 0 on the stream */
 	size_t max_stack;		/* perf_event_max_stack */
-	unsigned clocks;		/* that share the sampling: each sample stands for this part of its period */
+	unsigned clocks;		/* that share the sampling: a sample stands for period / clocks */
 	struct map pids, tids;
 	VEC(uint32_t) execs;		/* by number in pids: how often that process became another program */
 	VEC(struct comm) comms;	/* by number in tids */

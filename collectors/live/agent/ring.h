@@ -20,8 +20,9 @@ struct ring;
 struct ring_opts {
 	const char *event;	/* NULL or "": cycles, cpu-clock where there is no PMU */
 	uint64_t freq_hz;	/* samples a second; 0: 4000 */
-	unsigned clocks;	/* 0, 1: one sampling clock. More: that many at once, of different fixed periods that add up to
-				 * freq_hz, so that no beat with the workload's loop hides a part of it; see ring_clocks() */
+	/* 0, 1: one sampling clock. More: that many at once, of different fixed periods that add up to freq_hz,
+	 * so that no beat with the workload's loop hides a part of it; see ring_clocks(). */
+	unsigned clocks;
 	bool user_only;
 	pid_t pid;		/* that will exec: events count from there on, and follow its children */
 	size_t kib;		/* of ring per CPU, rounded up to a power of two; less if need be */
@@ -31,7 +32,7 @@ int ring_open(const struct ring_opts *o, struct ring **out, struct err *err);
 void ring_close(struct ring *r);	/* NULL is fine */
 
 const char *ring_event(const struct ring *r);	/* the name of the sampled event; static */
-/* Clocks in force, at least 1: each covers the whole time, so a sample stands for its period divided by this. */
+/* Clocks in force, at least 1. Each covers the whole time: a sample stands for its period / clocks. */
 unsigned ring_clocks(const struct ring *r);
 size_t ring_bytes(const struct ring *r);	/* of one CPU's ring */
 

@@ -26,6 +26,8 @@ static const struct request {
 	{ KAB__REQUEST__BODY_MODULE_LOAD, serve_module_load },
 	{ KAB__REQUEST__BODY_MODULE_SWITCH, serve_module_switch },
 	{ KAB__REQUEST__BODY_MODULE_UNLOAD, serve_module_unload },
+	{ KAB__REQUEST__BODY_MODULE_KEEP, serve_module_keep },
+	{ KAB__REQUEST__BODY_PROBE, serve_probe },
 	{ KAB__REQUEST__BODY_PUT, serve_put },
 	{ KAB__REQUEST__BODY_CAPTURE, serve_capture },
 	{ KAB__REQUEST__BODY_RUN, serve_run },
@@ -41,13 +43,13 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* What is left of the patience with kab's silence, at most `timeout_ms` (-1: for ever). */
-static int patient(const struct session *s, int timeout_ms)
+/* The time until kab has been silent for too long, at most `timeout_ms` (-1: for ever). */
+static int until_silent(const struct session *s, int timeout_ms)
 {
-	uint64_t until = s->heard_ms + s->patience_ms, now = now_ms();
+	uint64_t until = s->heard_ms + s->silence_ms, now = now_ms();
 	int left = now < until ? (int)(until - now) : 0;
 
-	return s->patience_ms && (timeout_ms < 0 || left < timeout_ms) ? left : timeout_ms;
+	return s->silence_ms && (timeout_ms < 0 || left < timeout_ms) ? left : timeout_ms;
 }
 
 /*
@@ -65,7 +67,7 @@ static int watch(struct session *s, short out_events, struct pollfd *fds, size_t
 	all[3] = (struct pollfd){ .fd = out_events ? s->out_fd : -1, .events = out_events };
 	for (size_t i = 0; i < n; i++)
 		all[4 + i] = fds[i];
-	ready = poll(all, 4 + n, patient(s, timeout_ms));
+	ready = poll(all, 4 + n, until_silent(s, timeout_ms));
 	if (ready < 0)
 		return errno == EINTR ? 0 : -errno;
 	for (size_t i = 0; i < n; i++)
@@ -80,7 +82,7 @@ static int watch(struct session *s, short out_events, struct pollfd *fds, size_t
 		else if (got > 0)
 			s->heard_ms = now_ms();
 	}
-	if (s->patience_ms && now_ms() - s->heard_ms >= s->patience_ms)
+	if (s->silence_ms && now_ms() - s->heard_ms >= s->silence_ms)
 		s->ended = true;
 	ready = 0;
 	for (size_t i = 0; i < n; i++)
@@ -189,6 +191,20 @@ static void answer_release(struct answer *a)
 		free(a->facts.v[i].value);
 	}
 	vec_release(&a->facts);
+	if (a->probe)
+		kab__probe_result__free_unpacked(a->probe, NULL);
+}
+
+/* 0 where it cannot be read. */
+static uint64_t tainted(void)
+{
+	struct buf text = BUF_INIT;
+	uint64_t bits = 0;
+
+	if (!buf_read_file(&text, "/proc/sys/kernel/tainted", 64, NULL))
+		bits = strtoull(buf_str(&text), NULL, 10);
+	buf_release(&text);
+	return bits;
 }
 
 static void reply(struct session *s, uint32_t id, int code, struct answer *a, struct err *err)
@@ -213,6 +229,9 @@ static void reply(struct session *s, uint32_t id, int code, struct answer *a, st
 	r.output.len = a->output.len;
 	r.exit_status = a->exit_status;
 	r.result = a->has_result ? &a->result : NULL;
+	r.module = a->has_module ? &a->module : NULL;
+	r.probe = a->probe;
+	r.tainted = tainted();
 	if (wire_event(&s->out, KAB__EVENT__BODY_REPLY, &r))
 		bad_stream(s, "kab-agent's answer is longer than a frame may be.");
 	session_send(s);
@@ -308,6 +327,7 @@ static void greet(struct session *s)
 	hello.version = WIRE_VERSION;
 	hello.name = name;
 	wire_event(&s->out, KAB__EVENT__BODY_HELLO, &hello);
+	modules_left(s);
 	session_send(s);
 }
 
@@ -325,10 +345,10 @@ static void session_release(struct session *s)
 	close(s->signals);
 }
 
-int session_run(struct worker *w, int in, int out, const struct identity *user, unsigned patience_s)
+int session_run(struct worker *w, int in, int out, const struct identity *user, unsigned silence_s)
 {
 	struct session s = { .in = in, .out_fd = out, .worker = w, .user = user, .rd = WIRE_IN_INIT,
-			     .patience_ms = patience_s * 1000, .heard_ms = now_ms() };
+			     .silence_ms = silence_s * 1000, .heard_ms = now_ms() };
 	struct err err = ERR_INIT;
 	const uint8_t *p;
 	sigset_t set;
