@@ -14,6 +14,7 @@
 #include "collectors/live/live.h"
 #include "lab/lab.h"
 #include "patches/case.h"
+#include "profile/across.h"
 #include "profile/compare.h"
 #include "store/store.h"
 
@@ -83,6 +84,7 @@ struct evidence {
 	struct patch_case pcase;	/* facts.name NULL when there is no case */
 	struct run *runs; size_t n_runs;
 	struct compare *cmp;
+	struct across *across;		/* of an experiment that is one of several machines; else NULL */
 	char title[2][120];		/* of the sides: "before", "after", or labels */
 };
 /* Of an experiment, or of two profiles. */

@@ -44,7 +44,8 @@ static void add_metric(struct across *a, const struct metric *like, const struct
 	struct across_metric *m = &a->metrics[a->n_metrics++];
 	size_t i;
 
-	m->name = like->name;
+	m->name = mem_strdup(like->name);
+	m->unit = mem_strdup(like->unit);
 	m->better = like->better;
 	m->est = mem_calloc(a->n, sizeof(*m->est));
 	for (i = 0; i < a->n; i++) {
@@ -95,8 +96,11 @@ void across_free(struct across *a)
 		free(a->machines[i].target);
 		free(a->machines[i].kernel);
 	}
-	for (i = 0; i < a->n_metrics; i++)
+	for (i = 0; i < a->n_metrics; i++) {
+		free(a->metrics[i].name);
+		free(a->metrics[i].unit);
 		free(a->metrics[i].est);
+	}
 	free(a->machines);
 	free(a->metrics);
 	free(a);

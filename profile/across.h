@@ -17,7 +17,7 @@ struct across_machine {
 };
 
 struct across_metric {
-	const char *name;		/* "wall time" (static) */
+	char *name, *unit;		/* "wall time", "ns/op"; owned */
 	enum direction better;
 	struct estimate *est;		/* one a machine; before.n 0 where it was not measured; owned */
 	struct combined all;		/* of the relative differences, as fractions */
