@@ -78,11 +78,10 @@ static int find(struct patch_job *j)
 static int build(struct patch_job *j, struct err *err)
 {
 	struct lab_opts lab = j->o->lab;
-	int rc = j->target.kind->can_load(&j->target, err);
 
 	lab.stop = stopped;
 	lab.ctx = j;
-	return rc ? rc : target_build(&j->target, &j->c, &lab, &j->build, err);
+	return target_build(&j->target, &j->c, &lab, &j->build, err);
 }
 
 static int open_target(struct patch_job *j, bool as_root)
@@ -134,7 +133,7 @@ static int load(struct patch_job *j)
 	int rc = buf_read_file(&ko, j->build.module, MODULE_LIMIT, j->err);
 
 	if (!rc) {
-		rc = live_module_load(j->target.live, j->c.facts.module, ko.data, ko.len, j->err);
+		rc = live_module_load(j->target.live, j->c.facts.module, ko.data, ko.len, "", j->err);
 		j->r->load = live_took(j->target.live);
 		j->r->loaded = true;
 	}
@@ -210,7 +209,7 @@ int job_patch_check(const struct patch_opts *o, struct patch_report *r, struct e
 
 	/* A module that cannot be built is one more row, not the end of the look. */
 	if (!rc && case_for_kernel(&j.c, j.target.kernel.release))
-		rc2 = build(&j, &j.not_built);
+		rc2 = j.target.kind->can_load(&j.target, &j.not_built) ?: build(&j, &j.not_built);
 	if (rc2 == -ECANCELED)
 		rc = err_add(err, rc2, "Stopped.");
 	if (!rc)
@@ -231,6 +230,8 @@ static int ready(struct patch_job *j)
 {
 	int rc = find(j);
 
+	if (!rc)
+		rc = j->target.kind->can_load(&j->target, j->err);
 	if (!rc && !case_for_kernel(&j->c, j->target.kernel.release))
 		rc = wrong_kernel(j);
 	if (!rc)

@@ -182,12 +182,17 @@ int target_build(struct target *t, const struct patch_case *c, const struct lab_
 
 int target_put(struct target *t, const char *local, char **remote, struct err *err)
 {
+	return target_put_as(t, local, NULL, remote, err);
+}
+
+int target_put_as(struct target *t, const char *local, const char *hint, char **remote, struct err *err)
+{
 	const char *base = strrchr(local, '/');
 	struct buf data = BUF_INIT;
 	int rc = buf_read_file(&data, local, MAX_PROGRAM, err);
 
 	if (!rc)
-		rc = live_put(t->live, base ? base + 1 : local, data.data, data.len, remote, err);
+		rc = live_put(t->live, hint ? hint : base ? base + 1 : local, data.data, data.len, remote, err);
 	if (!rc) {
 		t->files = mem_realloc(t->files, t->n_files + 1, sizeof(*t->files));
 		t->files[t->n_files++] = (struct target_file){ mem_strdup(*remote), mem_strdup(local) };

@@ -140,10 +140,31 @@ static const cyaml_strval_t equalities[] = {
 	{ "lines", EQUAL_LINES },
 };
 
+static const cyaml_schema_field_t carried_fields[] = {
+	LINE("path", struct carried_file, path),
+	NAME("package", struct carried_file, package),
+	END
+};
+static const cyaml_schema_value_t carried = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct carried_file, carried_fields),
+};
+
+static const cyaml_schema_field_t param_fields[] = {
+	NAME("name", struct case_param, name),
+	LINE("help", struct case_param, help),
+	END
+};
+static const cyaml_schema_value_t param = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct case_param, param_fields),
+};
+
 static const cyaml_schema_field_t workload_fields[] = {
 	NAME("source", struct patch_case, workload_source),
 	MAYBE_LIST("args", struct patch_case, workload_args, n_workload_args, &line),
+	MAYBE_LIST("libs", struct patch_case, workload_libs, n_workload_libs, &line),
 	CYAML_FIELD_UINT("ops_per_block", CYAML_FLAG_DEFAULT, struct patch_case, ops_per_block),
+	MAYBE_LIST("files", struct patch_case, carried, n_carried, &carried),
+	CYAML_FIELD_UINT("lab_ops_per_block", CYAML_FLAG_OPTIONAL, struct patch_case, lab_ops_per_block),
 	END
 };
 
@@ -165,6 +186,7 @@ static const cyaml_schema_field_t file_fields[] = {
 	MAYBE_LIST("profile", struct case_file, frames, n_frames, &frame),
 	MAYBE_LIST("notes", struct case_file, c.facts.notes, c.facts.n_notes, &line),
 	CYAML_FIELD_MAPPING("workload", CYAML_FLAG_DEFAULT, struct case_file, c, workload_fields),
+	MAYBE_LIST("params", struct case_file, c.params, c.n_params, &param),
 	MAYBE_LIST("setup", struct case_file, c.setup, c.n_setup, &line),
 	LIST("check", struct case_file, c.check, c.n_check, &line),
 	CYAML_FIELD_ENUM("equal", CYAML_FLAG_OPTIONAL | CYAML_FLAG_STRICT, struct case_file, c.equal, equalities,
@@ -230,7 +252,7 @@ static int check_names(const struct patch_case *c, const char *origin, struct er
 	if (!made_of(c->workload_source, C_NAME "-.") || c->workload_source[0] == '.' ||
 	    !dot || strcmp(dot, ".c"))
 		return invalid(err, origin, "\"source\" of the workload is a C file beside the case file");
-	if (c->ops_per_block < 1 || c->ops_per_block > 1000000000)
+	if (c->ops_per_block < 1 || c->ops_per_block > 1000000000 || c->lab_ops_per_block > 1000000000)
 		return invalid(err, origin, "\"ops_per_block\" is 1 to 1,000,000,000");
 	for (i = 0; i < f->n_functions; i++) {
 		const struct replaced_function *r = &f->functions[i];
@@ -246,6 +268,18 @@ static int check_names(const struct patch_case *c, const char *origin, struct er
 		for (k = 0; k <= c->patched[i].n_callers; k++)
 			if (!made_of(k ? c->patched[i].callers[k - 1] : c->patched[i].name, C_NAME "."))
 				return invalid(err, origin, "a name in \"patched\" is not a symbol");
+	for (i = 0; i < c->n_carried; i++) {
+		const char *path = c->carried[i].path;
+
+		if ((path[0] != '/' && !made_of(path, C_NAME "-.+")) || path[0] == '.' || path[0] == '-' ||
+		    path[strlen(path) - 1] == '/')
+			return invalid(err, origin, "\"path\" of a file is absolute, or the name of a program");
+		if (!made_of(c->carried[i].package, LOWER DIGITS "-.+"))
+			return invalid(err, origin, "\"package\" of a file is the name of a Debian package");
+	}
+	for (i = 0; i < c->n_params; i++)
+		if (!made_of(c->params[i].name, C_NAME))
+			return invalid(err, origin, "a name in \"params\" is not one of a module's parameter");
 	for (i = 0; i < f->n_kernels; i++)
 		if (!made_of(f->kernels[i], DIGITS ".") || !strchr(f->kernels[i], '.'))
 			return invalid(err, origin, "\"kernels\" lists lines such as \"6.1\"");
@@ -351,6 +385,17 @@ void case_release(struct patch_case *c)
 	free(c->kmod_dir);
 	free(c->workload_source);
 	strings_release(c->workload_args, c->n_workload_args);
+	for (i = 0; i < c->n_carried; i++) {
+		free(c->carried[i].path);
+		free(c->carried[i].package);
+	}
+	free(c->carried);
+	for (i = 0; i < c->n_params; i++) {
+		free(c->params[i].name);
+		free(c->params[i].help);
+	}
+	free(c->params);
+	strings_release(c->workload_libs, c->n_workload_libs);
 	strings_release(c->setup, c->n_setup);
 	strings_release(c->check, c->n_check);
 	for (i = 0; i < c->n_requires; i++) {
@@ -492,6 +537,36 @@ bool case_for_kernel(const struct patch_case *c, const char *release)
 			return true;
 	}
 	return false;
+}
+
+unsigned case_ops(const struct patch_case *c, const char *target)
+{
+	return c->lab_ops_per_block && !strcmp(target, "vm") ? c->lab_ops_per_block : c->ops_per_block;
+}
+
+char *case_expand(const char *text, unsigned ops, const char *workload)
+{
+	struct buf out = BUF_INIT;
+	char number[16];
+	const struct { const char *word, *value; size_t len; } words[] = {
+		{ "{ops}", number, (size_t)snprintf(number, sizeof(number), "%u", ops) },
+		{ "{workload}", workload, workload ? strlen(workload) : 0 },
+		{ "{dir}", workload, workload && strrchr(workload, '/') ? (size_t)(strrchr(workload, '/') - workload) : 0 },
+	};
+	const size_t n = sizeof(words) / sizeof(words[0]);
+	size_t i;
+
+	while (*text) {
+		for (i = 0; i < n && (!words[i].value || strncmp(text, words[i].word, strlen(words[i].word))); i++)
+			;
+		if (i < n) {
+			buf_add(&out, words[i].value, words[i].len);
+			text += strlen(words[i].word);
+		} else {
+			buf_putc(&out, *text++);
+		}
+	}
+	return buf_detach(&out);
 }
 
 struct alias *case_aliases(const struct patch_case *c, size_t *n)

@@ -627,12 +627,14 @@ static int send_data(struct live *l, const void *data, size_t len, struct err *e
 	return rc;
 }
 
-int live_module_load(struct live *l, const char *name, const void *ko, size_t len, struct err *err)
+int live_module_load(struct live *l, const char *name, const void *ko, size_t len, const char *params,
+		     struct err *err)
 {
 	Kab__ModuleLoad rq = KAB__MODULE_LOAD__INIT;
 	int rc = send_data(l, ko, len, err);
 
 	rq.name = (char *)name;
+	rq.params = (char *)params;
 	rq.patience_s = l->patience_s;
 	l->took = (struct live_took){ 0 };
 	return rc ? rc : ask(l, KAB__REQUEST__BODY_MODULE_LOAD, &rq, err);

@@ -83,8 +83,9 @@ void live_close(struct live *l);
 /* Facts about the machine the agent is on: kernel, cpu, clock source, perf abilities. */
 int live_facts(struct live *l, struct machine *m, struct err *err);
 
-/* The module: an ELF object sent over the stream, loaded with finit_module. */
-int live_module_load(struct live *l, const char *name, const void *ko, size_t len, struct err *err);
+/* The module: an ELF object sent over the stream, loaded with finit_module and these parameters ("A=1 B=2", ""). */
+int live_module_load(struct live *l, const char *name, const void *ko, size_t len, const char *params,
+		     struct err *err);
 /* VARIANT_NATIVE: the livepatch is disabled (and may be re-enabled by before/after). */
 int live_module_switch(struct live *l, const char *name, enum variant v, struct err *err);
 int live_module_unload(struct live *l, const char *name, struct err *err);
@@ -104,7 +105,10 @@ uint64_t live_tainted(const struct live *l);
 /* What the kernel there has of these names (256 at most), and which modules of kab's are loaded. */
 int live_probe(struct live *l, const char *const *symbols, size_t n, struct probe *p, struct err *err);
 
-/* A file put on the target (the workload), mode 0755, gone when the agent ends. */
+/*
+ * A file put on the target (the workload), mode 0755, gone when the agent ends. All files of one agent lie in a
+ * folder of its own, each by the last part of `path_hint`; by a hint "FOLDER/NAME" in a folder of that.
+ */
 int live_put(struct live *l, const char *path_hint, const void *data, size_t len, char **remote_path,
 	     struct err *err);
 /* Runs a command there and returns its stdout (1 MiB at most) and exit status. */

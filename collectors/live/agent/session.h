@@ -27,6 +27,7 @@
 /* A module that kab sent, kept so that it can be loaded again after it was disabled; or an adopted one. */
 struct kept_module {
 	char name[MODULE_NAME];
+	char params[512];
 	struct buf ko;			/* empty: adopted */
 	bool livepatch;			/* as last loaded */
 };
