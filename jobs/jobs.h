@@ -59,12 +59,17 @@ struct job_run_opts {
 	uint64_t freq_hz;
 	uint64_t seed;			/* 0: from the clock */
 	const char *command;		/* kab's command line, kept in the session */
+	const char *job;		/* the settings as a job file, kept in the session; NULL: none */
+	int64_t group;			/* of the experiments that measure the same on several machines, the first; 0 */
 	const char *workload;		/* --workload; NULL: the case's */
 	const char *const *params;	/* "NAME=VALUE" of the case's module, NULL at the end; may be NULL */
 	struct lab_opts lab;
 };
 /* Stores everything in `s`; *experiment is set as soon as there is one. -ECANCELED when stopped: what was measured stays. */
 int job_run(struct store *s, const struct job_run_opts *o, const struct job_watch *w, int64_t *experiment, struct err *err);
+
+/* Whether the case can be measured on the target, as far as is known without opening it. */
+int job_run_check(const struct job_run_opts *o, const struct job_watch *w, struct err *err);
 
 struct job_record_opts {
 	const char *target, *label, *event;
