@@ -77,9 +77,11 @@ static int find(struct patch_job *j)
 
 static int build(struct patch_job *j, struct err *err)
 {
-	int rc = j->target.kind->can_load(&j->target, err);
+	struct lab_opts lab = j->o->lab;
 
-	return rc ? rc : case_build(&j->c, j->target.kernel.release, j->target.kernel.build, stopped, j, &j->build, err);
+	lab.stop = stopped;
+	lab.ctx = j;
+	return target_build(&j->target, &j->c, &lab, &j->build, err);
 }
 
 static int open_target(struct patch_job *j, bool as_root)
@@ -131,7 +133,7 @@ static int load(struct patch_job *j)
 	int rc = buf_read_file(&ko, j->build.module, MODULE_LIMIT, j->err);
 
 	if (!rc) {
-		rc = live_module_load(j->target.live, j->c.facts.module, ko.data, ko.len, j->err);
+		rc = live_module_load(j->target.live, j->c.facts.module, ko.data, ko.len, "", j->err);
 		j->r->load = live_took(j->target.live);
 		j->r->loaded = true;
 	}
@@ -207,7 +209,7 @@ int job_patch_check(const struct patch_opts *o, struct patch_report *r, struct e
 
 	/* A module that cannot be built is one more row, not the end of the look. */
 	if (!rc && case_for_kernel(&j.c, j.target.kernel.release))
-		rc2 = build(&j, &j.not_built);
+		rc2 = j.target.kind->can_load(&j.target, &j.not_built) ?: build(&j, &j.not_built);
 	if (rc2 == -ECANCELED)
 		rc = err_add(err, rc2, "Stopped.");
 	if (!rc)
@@ -228,6 +230,8 @@ static int ready(struct patch_job *j)
 {
 	int rc = find(j);
 
+	if (!rc)
+		rc = j->target.kind->can_load(&j->target, j->err);
 	if (!rc && !case_for_kernel(&j->c, j->target.kernel.release))
 		rc = wrong_kernel(j);
 	if (!rc)
@@ -313,8 +317,8 @@ int job_patch_unload(const struct patch_opts *o, struct patch_report *r, struct 
 	int rc = find(&j);
 
 	if (!rc && !is_local(&j))
-		rc = err_add(err, -EINVAL, "Nothing is loaded in a guest between two commands: it ends with the command that "
-			     "booted it. Unload from this machine with -t local.");
+		rc = err_add(err, -EINVAL, "kab leaves nothing loaded in a guest or on another machine between two commands. "
+			     "Unload from this machine with -t local.");
 	if (!rc)
 		rc = open_target(&j, true);
 	if (!rc)
@@ -333,7 +337,7 @@ int job_patch_state(const struct patch_opts *o, struct probe *p, struct err *err
 	int rc = find(&j);
 
 	if (!rc && !is_local(&j))
-		rc = err_add(err, -EINVAL, "Nothing is loaded in a guest between two commands; -t local shows what is loaded "
+		rc = err_add(err, -EINVAL, "kab leaves nothing loaded in a guest or on another machine; -t local shows what is loaded "
 			     "on this machine.");
 	if (!rc)
 		rc = open_target(&j, false);

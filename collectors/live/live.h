@@ -4,7 +4,7 @@
  *
  * The agent is the only program that touches the kernel. It speaks
  * length-prefixed protobuf messages (wire.proto) over one byte stream: a pair
- * of pipes to a child (local), a virtio-serial port (vm), later ssh. What the
+ * of pipes to a child (local), a virtio-serial port (vm), a command (ssh). What the
  * agent sends while a workload runs arrives in a `struct live_sink`, in stream
  * order: a thread before its samples, a stack before the samples that name it.
  *
@@ -68,6 +68,13 @@ struct live_sink {
  */
 int live_spawn(const char *program, bool sudo, const struct live_sink *sink, struct live **out,
 	       struct err *err);
+/*
+ * An agent on another machine: `argv` is a command here (ssh) whose stdin and
+ * stdout are the agent's there, started with --silence. `host` is what sentences
+ * call that machine. The command gets no terminal; when it ends, the agent is lost.
+ */
+int live_spawn_over(const char *const *argv, const char *host, const struct live_sink *sink, int timeout_ms,
+		    struct live **out, struct err *err);
 /* Over a descriptor that something else owns the far end of (the lab's port); takes `fd`. */
 int live_attach(int fd, const struct live_sink *sink, int timeout_ms, struct live **out, struct err *err);
 /* Tells the agent to end, unloads what it loaded, reaps the child. */
@@ -76,8 +83,9 @@ void live_close(struct live *l);
 /* Facts about the machine the agent is on: kernel, cpu, clock source, perf abilities. */
 int live_facts(struct live *l, struct machine *m, struct err *err);
 
-/* The module: an ELF object sent over the stream, loaded with finit_module. */
-int live_module_load(struct live *l, const char *name, const void *ko, size_t len, struct err *err);
+/* The module: an ELF object sent over the stream, loaded with finit_module and these parameters ("A=1 B=2", ""). */
+int live_module_load(struct live *l, const char *name, const void *ko, size_t len, const char *params,
+		     struct err *err);
 /* VARIANT_NATIVE: the livepatch is disabled (and may be re-enabled by before/after). */
 int live_module_switch(struct live *l, const char *name, enum variant v, struct err *err);
 int live_module_unload(struct live *l, const char *name, struct err *err);
@@ -97,7 +105,10 @@ uint64_t live_tainted(const struct live *l);
 /* What the kernel there has of these names (256 at most), and which modules of kab's are loaded. */
 int live_probe(struct live *l, const char *const *symbols, size_t n, struct probe *p, struct err *err);
 
-/* A file put on the target (the workload), mode 0755, gone when the agent ends. */
+/*
+ * A file put on the target (the workload), mode 0755, gone when the agent ends. All files of one agent lie in a
+ * folder of its own, each by the last part of `path_hint`; by a hint "FOLDER/NAME" in a folder of that.
+ */
 int live_put(struct live *l, const char *path_hint, const void *data, size_t len, char **remote_path,
 	     struct err *err);
 /* Runs a command there and returns its stdout (1 MiB at most) and exit status. */

@@ -130,7 +130,7 @@ static inline void fixture_facts(struct fixture *f)
 		.workload = "/run/kab/workload 20000 /proc/net/dev",
 		.kernel = "6.1.0-57-amd64", .kab_version = "0.1", .started = 1731214341,
 		.finished = 1731214402, .seed = 42, .blocks_planned = 6, .exact = true, .event = "cpu-clock",
-		.freq_hz = 4000,
+		.freq_hz = 4000, .job = (char *)"kab-job: 1\ncase: net-procfs\n",
 	};
 	machine_add(&f->machine, "cpu.model", "QEMU TCG CPU version 2.5+");
 	machine_add(&f->machine, "kernel.command_line",
@@ -152,7 +152,8 @@ static inline void fixture_facts(struct fixture *f)
 		.name = "net-procfs", .operation = "read of /proc/net/dev",
 		.title = "net/core/net-procfs: use seq_put_decimal_ull_width() for decimal values in "
 			 "/proc/net/dev",
-		.module = "kab_net_procfs", .style = "tree", .functions = &f->function, .n_functions = 1,
+		.module = "kab_net_procfs", .style = "tree", .native = VARIANT_BEFORE,
+		.functions = &f->function, .n_functions = 1,
 		.claims = f->claims, .n_claims = 3, .notes = f->notes, .n_notes = 1,
 	};
 	f->in = (struct report_input){

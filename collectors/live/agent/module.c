@@ -91,7 +91,8 @@ static int explain_load(int num, const char *name, struct err *err)
 	}
 }
 
-int module_load(const char *name, const void *ko, size_t len, const struct module_wait *w, struct module_took *t,
+int module_load(const char *name, const void *ko, size_t len, const char *params,
+		const struct module_wait *w, struct module_took *t,
 		struct err *err)
 {
 	uint64_t began;
@@ -104,7 +105,7 @@ int module_load(const char *name, const void *ko, size_t len, const struct modul
 	if (fd < 0)
 		return err_sys(err, errno, "Cannot hold the module %s in memory", name);
 	began = transition_now();
-	rc = (int)syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
+	rc = (int)syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
 	if (t)
 		t->call_ns += transition_now() - began;
 	close(fd);

@@ -37,8 +37,10 @@ bool module_is_kab(const char *name);
 /* The value of its `variant`, "" when it cannot be read. */
 void module_variant_now(const char *name, char *value, size_t size);
 
-/* finit_module, then the transition. On failure nothing is loaded, unless the sentence says so. */
-int module_load(const char *name, const void *ko, size_t len, const struct module_wait *w, struct module_took *t,
+/* finit_module with these parameters, then the transition. On failure nothing is loaded, unless the sentence
+ * says so. */
+int module_load(const char *name, const void *ko, size_t len, const char *params,
+		const struct module_wait *w, struct module_took *t,
 		struct err *err);
 /* Writes the `variant` parameter: "before" or "after". */
 int module_variant(const char *name, const char *variant, struct module_took *t, struct err *err);

@@ -71,7 +71,7 @@ static int load(struct session *s, struct kept_module *m, struct err *err)
 
 	if (!ledger_add(s->worker->ledger, m->name))
 		return err_add(err, -ENOSPC, "kab-agent holds %d modules already; unload one.", LEDGER_MODULES);
-	rc = module_load(m->name, m->ko.data, m->ko.len, &wait, &s->took, err);
+	rc = module_load(m->name, m->ko.data, m->ko.len, m->params, &wait, &s->took, err);
 	if (!module_loaded(m->name))
 		ledger_drop(s->worker->ledger, m->name);
 	m->livepatch = module_enabled(m->name);
@@ -104,7 +104,7 @@ static int end(struct session *s, struct answer *a, int rc)
 	return rc;
 }
 
-static int load_new(struct session *s, const char *name, struct err *err)
+static int load_new(struct session *s, const char *name, const char *params, struct err *err)
 {
 	struct kept_module *m;
 	int rc;
@@ -114,8 +114,11 @@ static int load_new(struct session *s, const char *name, struct err *err)
 	if (module_loaded(name))
 		return err_add(err, -EEXIST, "A module named %s is loaded already; unload it first (`kab patch unload`, or "
 			       "rmmod %s).", name, name);
+	if (strlen(params) >= sizeof(m->params))
+		return err_add(err, -EINVAL, "The parameters of the module %s are too long.", name);
 	m = vec_add(&s->modules);
 	strcpy(m->name, name);
+	strcpy(m->params, params);
 	m->ko = s->data;
 	s->data = (struct buf)BUF_INIT;
 	rc = load(s, m, err);
@@ -129,7 +132,7 @@ static int load_new(struct session *s, const char *name, struct err *err)
 int serve_module_load(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err)
 {
 	begin(s, rq->module_load->patience_s);
-	return end(s, a, load_new(s, rq->module_load->name, err));
+	return end(s, a, load_new(s, rq->module_load->name, rq->module_load->params, err));
 }
 
 int serve_module_unload(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err)
@@ -253,17 +256,42 @@ static int folder(struct session *s, struct err *err)
 	return rc;
 }
 
+/* Whether it can be the name of a file here: not hidden, no "..", no folder in it. */
+static bool name_ok(const char *name, size_t len)
+{
+	return len > 0 && len <= 100 && name[0] != '.' && !memchr(name, '/', len);
+}
+
+/* Where a file of this hint goes: NAME or FOLDER/NAME below `root`; of anything else the last part counts. */
+static char *place_of(const char *root, const char *hint)
+{
+	const char *slash = strchr(hint, '/'), *name;
+
+	if (slash && name_ok(hint, (size_t)(slash - hint)) && name_ok(slash + 1, strlen(slash + 1)))
+		return mem_printf("%s/%s", root, hint);
+	name = strrchr(hint, '/') ? strrchr(hint, '/') + 1 : hint;
+	return mem_printf("%s/%s", root, name_ok(name, strlen(name)) ? name : "file");
+}
+
+static int make_parent(const char *path, struct err *err)
+{
+	char *dir = mem_printf("%.*s", (int)(strrchr(path, '/') - path), path);
+	int rc = fs_mkdirs(dir, err);
+
+	free(dir);
+	return rc;
+}
+
 int serve_put(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err)
 {
-	const char *hint = strrchr(rq->put->hint, '/') ? strrchr(rq->put->hint, '/') + 1 : rq->put->hint;
 	int rc = folder(s, err);
 
 	if (rc)
 		return rc;
-	if (!hint[0] || hint[0] == '.' || strlen(hint) > 100)
-		hint = "file";
-	a->path = mem_printf("%s/%s", s->worker->ledger->folder, hint);
-	rc = fs_write(a->path, buf_str(&s->data), s->data.len, err);
+	a->path = place_of(s->worker->ledger->folder, rq->put->hint);
+	rc = make_parent(a->path, err);
+	if (!rc)
+		rc = fs_write(a->path, buf_str(&s->data), s->data.len, err);
 	if (!rc && chmod(a->path, 0755))
 		rc = err_sys(err, errno, "Cannot make %s executable", a->path);
 	return rc;
