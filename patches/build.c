@@ -32,7 +32,8 @@
 
 /* Without pahole the kernel's own build would fail to add type information, which nothing here reads. */
 static const char no_btf[] = "CONFIG_DEBUG_INFO_BTF_MODULES=";
-static const char *const workload_options[] = { "-std=gnu11", "-O2" };
+/* The profiler walks a program's stack by its frame pointers. */
+static const char *const workload_options[] = { "-std=gnu11", "-O2", "-fno-omit-frame-pointer" };
 #define WORKLOAD_OPTIONS (sizeof(workload_options) / sizeof(workload_options[0]))
 
 /*
