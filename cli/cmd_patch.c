@@ -232,7 +232,7 @@ static int build(struct args *a, struct buf *out, struct err *err)
 	if (!rc)
 		rc = t.kind->can_load(&t, err);
 	if (!rc)
-		rc = case_build(&c, t.kernel.release, t.kernel.build, watch_stopped, NULL, &b, err);
+		rc = target_build(&t, &c, &a->lab, &b, err);
 	if (!rc)
 		buf_printf(out, "module    %s\nworkload  %s\n", b.module, b.workload);
 	case_build_release(&b);
@@ -312,7 +312,8 @@ static void say_report(const struct args *a, const struct patch_report *r, enum 
 	if (r->stays && r->loaded)
 		buf_printf(out, "It stays until `kab patch unload %s -t local`.\n", a->name);
 	else if (!local)
-		buf_puts(out, "The guest has ended with this command; on this machine (-t local) a module stays loaded.\n");
+		buf_printf(out, "%s with this command; on this machine (-t local) a module stays loaded.\n",
+			   strcmp(target_of(a), "vm") ? "Nothing stays loaded there" : "The guest has ended");
 	buf_printf(out, "%s%s", r->log ? "The kernel logged:\n" : "The kernel logged no warning.\n", r->log ? r->log : "");
 }
 
@@ -396,7 +397,7 @@ static const struct verb {
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
 static const struct argp_option options[] = {
-	{ "target", 't', "TARGET", 0, "where: vm (the lab, default) or local; list: also show what is loaded there", 1 },
+	{ "target", 't', "TARGET", 0, "where: vm (the lab, default), local or ssh:HOST; list: also show what is loaded there", 1 },
 	LAB_OPTIONS,
 	{ "patience", 1003, "SECONDS", 0, "load, switch, unload: reverse a livepatch transition that lasts longer (default 60)",
 	  1 },

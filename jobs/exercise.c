@@ -135,7 +135,7 @@ static int begin(struct exercise *x)
 	x->target.ingest.stop = stopped;
 	x->target.ingest.heard = heard;
 	x->target.ingest.ctx = x;
-	x->stage = (struct stage){ .t = &x->target, .c = &x->c, .ops = x->c.ops_per_block };
+	x->stage = (struct stage){ .t = &x->target, .c = &x->c, .ops = case_ops(&x->c, x->o->target) };
 	rc = x->target.kind->find(&x->target, &x->o->lab, x->err);
 	if (!rc)
 		rc = x->target.kind->can_load(&x->target, x->err);

@@ -13,45 +13,18 @@
 
 int stage_open(struct stage *s, const char *workload, struct err *err)
 {
-	char *there = NULL, *slash;
-	int rc = target_put(s->t, workload, &there, err);
-
-	slash = rc ? NULL : strrchr(there, '/');
-	if (!rc && !slash)
-		rc = err_add(err, -EPROTO, "kab-agent did not say in which folder it keeps files.");
-	if (!rc)
-		rc = carry(s->t, s->c, err);
-	if (!rc)
-		s->dir = mem_printf("%.*s", (int)(slash - there), there);
-	free(there);
-	return rc;
+	return carry(s->t, s->c, workload, &s->workload, err);
 }
 
 void stage_release(struct stage *s)
 {
-	free(s->dir);
-	s->dir = NULL;
+	free(s->workload);
+	s->workload = NULL;
 }
 
 char *stage_expand(const struct stage *s, const char *text)
 {
-	struct buf out = BUF_INIT;
-
-	while (*text) {
-		if (!strncmp(text, "{ops}", 5)) {
-			buf_printf(&out, "%u", s->ops);
-			text += 5;
-		} else if (s->dir && !strncmp(text, "{dir}", 5)) {
-			buf_puts(&out, s->dir);
-			text += 5;
-		} else if (s->dir && !strncmp(text, "{workload}", 10)) {
-			buf_printf(&out, "%s/workload", s->dir);
-			text += 10;
-		} else {
-			buf_putc(&out, *text++);
-		}
-	}
-	return out.data ? buf_detach(&out) : mem_strdup("");
+	return case_expand(text, s->ops, s->workload);
 }
 
 char **stage_argv(const struct stage *s, const char *command)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * stage: a case's workload with all that it needs, put on an open target, and
- * the case's own commands run there. In arguments and commands "{ops}" becomes
- * the operations of a block, "{dir}" the folder there, "{workload}" the program.
+ * the case's own commands run there, with the words of case_expand() filled in.
  */
 #ifndef KAB_JOBS_STAGE_H
 #define KAB_JOBS_STAGE_H
@@ -14,7 +13,7 @@ struct stage {
 	struct target *t;		/* both borrowed */
 	const struct patch_case *c;
 	unsigned ops;
-	char *dir;			/* on the target; NULL before stage_open() */
+	char *workload;			/* on the target; NULL before stage_open() */
 };
 
 /* `workload`: the built program, here. */

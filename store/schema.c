@@ -110,6 +110,10 @@ static const char *const migrations[STORE_VERSION] = {
 	" run INTEGER NOT NULL REFERENCES run (id), number INTEGER NOT NULL, first_ns INTEGER NOT NULL,"
 	" last_ns INTEGER NOT NULL, samples INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (run, number)"
 	") STRICT;",
+
+	/* 2: one case on several machines; the settings as a job file. */
+	"ALTER TABLE experiment ADD COLUMN group_id INTEGER REFERENCES experiment (id);"
+	"ALTER TABLE experiment ADD COLUMN job TEXT;",
 };
 
 int schema_migrate(sqlite3 *db, int from)
