@@ -140,7 +140,7 @@ static int begin(struct exercise *x)
 	if (!rc)
 		rc = x->target.kind->can_load(&x->target, x->err);
 	if (!rc && !x->build.module)
-		rc = case_build(&x->c, x->target.kernel.release, x->target.kernel.build, stopped, x, &x->build, x->err);
+		rc = target_build(&x->target, &x->c, &x->o->lab, &x->build, x->err);
 	if (!rc)
 		rc = x->target.kind->open(&x->target, &x->o->lab, true, x->err);
 	return rc;
@@ -355,7 +355,7 @@ static bool prove(struct exercise *x, const struct proof *p)
 
 static int exercise(struct exercise *x)
 {
-	bool guest = x->target.kind->gives_root;
+	bool guest = x->target.kind->passing;
 	struct preflight p = { 0 };
 	size_t i;
 	int rc = job_preflight(x->target.live, &x->c, x->build.module, NULL, true, &p, x->err);
@@ -372,7 +372,7 @@ static int exercise(struct exercise *x)
 	x->fault.tainted = live_tainted(x->target.live);
 	for (i = 0; i < sizeof(proofs) / sizeof(proofs[0]); i++) {
 		if (proofs[i].in_guest && !guest)
-			preflight_add(x->rows, CHECK_NOTE, proofs[i].what, "not tried on this machine; -t vm tries it");
+			preflight_add(x->rows, CHECK_NOTE, proofs[i].what, "not tried but in a guest (-t vm)");
 		else if (!prove(x, &proofs[i]))
 			break;
 	}
