@@ -285,13 +285,11 @@ static void took(struct buf *out, const char *what, uint64_t ns)
 /* What was done and seen, in the order it happened. */
 static void say_report(const struct args *a, const struct patch_report *r, enum variant v, struct buf *out)
 {
-	bool local = !strcmp(target_of(a), "local");
-
 	if (r->loaded) {
 		buf_printf(out, "%s is loaded on %s", r->module, r->release);
 		took(out, ": the kernel took it in ", r->load.call_ns);
-		took(out, ", its livepatch was in force for every task after ", r->load.transition_ns);
-		buf_puts(out, ".\n");
+		took(out, ", and its livepatch was in force for every task ", r->load.transition_ns);
+		buf_puts(out, " later.\n");
 	}
 	if (r->changed) {
 		buf_printf(out, "Switched to %s", variant_name(v));
