@@ -308,10 +308,10 @@ static void say_report(const struct args *a, const struct patch_report *r, enum 
 		buf_puts(out, ".\n");
 	}
 	if (r->stays && r->loaded)
-		buf_printf(out, "It stays until `kab patch unload %s -t local`.\n", a->name);
-	else if (!local)
-		buf_printf(out, "%s with this command; on this machine (-t local) a module stays loaded.\n",
-			   strcmp(target_of(a), "vm") ? "Nothing stays loaded there" : "The guest has ended");
+		buf_printf(out, "It stays until `kab patch unload %s -t %s`.\n", a->name, target_of(a));
+	else if (!strcmp(target_of(a), "vm"))
+		buf_puts(out, "The guest has ended with this command; on a machine (-t local, -t ssh:HOST) a module stays "
+			 "loaded.\n");
 	buf_printf(out, "%s%s", r->log ? "The kernel logged:\n" : "The kernel logged no warning.\n", r->log ? r->log : "");
 }
 
