@@ -19,8 +19,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "jobs/carry.h"
+#include "jobs/equal.h"
+#include "jobs/fault.h"
 #include "jobs/patch.h"
+#include "jobs/stage.h"
 #include "jobs/target.h"
 
 /* Blocks of the unpatched kernel on either side of the comparison: enough for a mean and its spread. */
@@ -39,13 +41,12 @@ struct job {
 	struct machine machine;
 	struct experiment exp;
 	struct job_progress progress;
-	char *workload;			/* the case's program on the target */
-	char **argv;			/* of what is measured there, NULL at the end */
+	char **argv;			/* of the workload on the target, NULL at the end */
+	struct stage stage;
 	struct buf params;		/* of the module */
 	bool loaded;
 	bool in_block;			/* the workload runs: a fault of the kernel stops it */
-	char fault[200];		/* the line in which the kernel reported one; "" none */
-	uint64_t tainted;		/* bits of the kernel's taint before anything was loaded */
+	struct fault fault;
 	unsigned planned, done;		/* blocks of every kind */
 	unsigned ordinal;
 	struct { double v[512]; size_t n; } timed[VARIANT_COUNT];	/* wall per operation so far, ns */
@@ -64,7 +65,7 @@ static bool stopped(void *ctx)
 {
 	struct job *j = ctx;
 
-	return (j->in_block && j->fault[0]) || (j->w->stop && j->w->stop(j->w->ctx));
+	return (j->in_block && j->fault.what[0]) || (j->w->stop && j->w->stop(j->w->ctx));
 }
 
 static void say(struct job *j)
@@ -155,18 +156,8 @@ static int step_open(struct job *j)
 	if (!rc)
 		rc = target_facts(&j->target, &j->machine, j->err);
 	if (!rc)
-		j->tainted = live_tainted(j->target.live);
+		j->fault.tainted = live_tainted(j->target.live);
 	return rc;
-}
-
-static unsigned ops_per_block(const struct job *j)
-{
-	return j->o->ops ? j->o->ops : case_ops(&j->pcase, j->o->target);
-}
-
-static char *expand(const struct job *j, const char *text)
-{
-	return case_expand(text, ops_per_block(j), j->workload);
 }
 
 /* The experiment exists from here on, so that a failure below is kept with its reason. */
@@ -183,7 +174,7 @@ static int step_begin(struct job *j)
 		goto out;
 	buf_printf(&command, "%s/workload", j->o->case_name);
 	for (i = 0; i < j->pcase.n_workload_args; i++) {
-		char *arg = expand(j, j->pcase.workload_args[i]);
+		char *arg = stage_expand(&j->stage, j->pcase.workload_args[i]);
 
 		buf_printf(&command, " %s", arg);
 		free(arg);
@@ -225,46 +216,14 @@ static int step_preflight(struct job *j)
 	return rc;
 }
 
-static int shell(struct job *j, const char *command, struct buf *out)
-{
-	char *expanded = expand(j, command);
-	const char *argv[] = { "/bin/sh", "-c", expanded, NULL };
-	int status = 0, rc = live_capture(j->target.live, argv, out, &status, j->err);
-
-	if (!rc && status)
-		rc = err_add(j->err, -EIO, "The case's command \"%s\" ended with status %d on the target: %.200s",
-			     command, status, out->len ? out->data : "it printed nothing.");
-	free(expanded);
-	return rc;
-}
-
 static int step_prepare(struct job *j)
 {
-	struct buf out = BUF_INIT;
-	size_t i, n = 0;
-	/* The case's checks may run it, whatever is measured. */
-	int rc = target_put(&j->target, j->build.workload, &j->workload, j->err);
+	int rc = stage_open(&j->stage, j->build.workload, j->err);
 
 	if (!rc)
-		rc = carry(&j->target, &j->pcase, j->err);
-	if (rc)
-		return rc;
-	if (j->o->workload) {
-		j->argv = mem_calloc(4, sizeof(*j->argv));
-		j->argv[0] = mem_strdup("/bin/sh");
-		j->argv[1] = mem_strdup("-c");
-		j->argv[2] = expand(j, j->o->workload);
-	} else {
-		j->argv = mem_calloc(j->pcase.n_workload_args + 2, sizeof(*j->argv));
-		j->argv[n++] = mem_strdup(j->workload);
-		for (i = 0; i < j->pcase.n_workload_args; i++)
-			j->argv[n++] = expand(j, j->pcase.workload_args[i]);
-	}
-	for (i = 0; !rc && i < j->pcase.n_setup; i++) {
-		buf_clear(&out);
-		rc = shell(j, j->pcase.setup[i], &out);
-	}
-	buf_release(&out);
+		rc = stage_setup(&j->stage, j->err);
+	if (!rc)
+		j->argv = stage_argv(&j->stage, j->o->workload);
 	return rc;
 }
 
@@ -301,7 +260,7 @@ static int step_settle(struct job *j)
 		if (stopped(j))
 			rc = err_add(j->err, -ECANCELED, "Stopped.");
 		buf_clear(&out);
-		rc = rc ? rc : shell(j, command, &out);
+		rc = rc ? rc : stage_shell(&j->stage, command, &out, j->err);
 		second = rc ? NULL : strchr(buf_str(&out), '\n');
 		if (!second || !cpu_ticks(buf_str(&out), &busy[0], &total[0]) ||
 		    !cpu_ticks(second + 1, &busy[1], &total[1]) || total[1] <= total[0])
@@ -329,111 +288,29 @@ static int step_load(struct job *j)
 	return rc;
 }
 
-/* The outputs of every check command, under one variant. */
-static int outputs(struct job *j, struct buf out[], size_t n)
-{
-	size_t i;
-	int rc = 0;
-
-	for (i = 0; !rc && i < n; i++)
-		rc = shell(j, j->pcase.check[i], &out[i]);
-	return rc;
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The same lines in the order of their bytes. */
-static void sort_lines(struct buf *b)
-{
-	VEC(char *) lines = { 0 };
-	struct buf sorted = BUF_INIT;
-	char *p, *save = NULL;
-	size_t i;
-
-	for (p = b->len ? strtok_r(b->data, "\n", &save) : NULL; p; p = strtok_r(NULL, "\n", &save))
-		vec_push(&lines, p);
-	if (lines.n)
-		qsort(lines.v, lines.n, sizeof(*lines.v), by_text);
-	for (i = 0; i < lines.n; i++)
-		buf_printf(&sorted, "%s\n", lines.v[i]);
-	vec_release(&lines);
-	buf_release(b);
-	*b = sorted;
-}
-
-/* The line that holds byte `at`, counted from 1, fit to be shown. */
-static size_t line_at(const struct buf *b, size_t at, struct buf *line)
-{
-	size_t number = 1, from = 0, i;
-
-	for (i = 0; i < at && i < b->len; i++)
-		if (b->data[i] == '\n') {
-			number++;
-			from = i + 1;
-		}
-	i = strcspn(buf_str(b) + from, "\n");
-	text_escape(line, buf_str(b) + from, i < 120 ? i : 120, false);
-	return number;
-}
-
-/* `when` ends the sentence: what the difference means for what was measured. */
-static int same(struct job *j, const struct buf *a, const char *name_a, const struct buf *b, const char *name_b,
-		const char *command, const char *when)
-{
-	struct buf line_a = BUF_INIT, line_b = BUF_INIT;
-	size_t i, number;
-
-	if (a->len == b->len && !memcmp(buf_str(a), buf_str(b), a->len))
-		return 0;
-	for (i = 0; i < a->len && i < b->len && a->data[i] == b->data[i]; i++)
-		;
-	number = line_at(a, i, &line_a);
-	line_at(b, i, &line_b);
-	err_add(j->err, 0, "The output of \"%.200s\" differs between %s and %s in line %zu%s: \"%s\" and \"%s\".", command,
-		name_a, name_b, number, j->pcase.equal == EQUAL_LINES ? " of the sorted lines" : "", buf_str(&line_a),
-		buf_str(&line_b));
-	buf_release(&line_a);
-	buf_release(&line_b);
-	return err_add(j->err, -EBADMSG, "The variants are not equivalent, %s.", when);
-}
-
 /*
- * The equivalence gate: what the check commands print under native, before and
- * after must agree. Native is the kernel before the module is loaded, or with
- * its livepatch disabled.
+ * Native is the kernel before the module is loaded, or with its livepatch
+ * disabled. `when`: see equal_judge().
  */
 static int gate(struct job *j, const char *when)
 {
 	static const enum variant order[] = { VARIANT_NATIVE, VARIANT_BEFORE, VARIANT_AFTER };
-	size_t n = j->pcase.n_check, i, v;
 	struct buf *out[VARIANT_COUNT] = { NULL };
+	size_t i;
 	int rc = 0;
 
-	for (v = 0; v < 3; v++) {
-		out[order[v]] = mem_calloc(n, sizeof(struct buf));
-		if (!rc && !j->loaded && order[v] != VARIANT_NATIVE)
+	for (i = 0; !rc && i < 3; i++) {
+		if (!j->loaded && order[i] != VARIANT_NATIVE)
 			rc = step_load(j);
 		if (!rc && j->loaded)
-			rc = live_module_switch(j->target.live, j->pcase.facts.module, order[v], j->err);
+			rc = live_module_switch(j->target.live, j->pcase.facts.module, order[i], j->err);
 		if (!rc)
-			rc = outputs(j, out[order[v]], n);
-		for (i = 0; j->pcase.equal == EQUAL_LINES && i < n; i++)
-			sort_lines(&out[order[v]][i]);
+			rc = stage_outputs(&j->stage, &out[order[i]], j->err);
 	}
-	for (i = 0; !rc && i < n; i++) {
-		rc = same(j, &out[VARIANT_NATIVE][i], "native", &out[VARIANT_BEFORE][i], "before", j->pcase.check[i], when);
-		if (!rc)
-			rc = same(j, &out[VARIANT_BEFORE][i], "before", &out[VARIANT_AFTER][i], "after", j->pcase.check[i],
-				  when);
-	}
-	for (v = 0; v < 3; v++) {
-		for (i = 0; i < n; i++)
-			buf_release(&out[order[v]][i]);
-		free(out[order[v]]);
-	}
+	if (!rc)
+		rc = equal_judge(&j->pcase, out, when, j->err);
+	for (i = 0; i < 3; i++)
+		stage_outputs_free(&j->stage, out[order[i]]);
 	return rc;
 }
 
@@ -449,42 +326,14 @@ static int step_check_again(struct job *j)
 
 /* --- faults of the kernel --- */
 
-/* What the kernel says when a variant has broken it. */
-static bool is_fault(const char *line)
-{
-	static const char *const words[] = { "WARNING: CPU", "BUG:", "Oops:", "general protection fault", "Call Trace:",
-					     "soft lockup", "detected stalls" };
-	size_t i;
-
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strstr(line, words[i]))
-			return true;
-	return false;
-}
-
 static void on_log_line(void *ctx, const char *line)
 {
-	struct job *j = ctx;
-
-	if (!j->fault[0] && is_fault(line))
-		snprintf(j->fault, sizeof(j->fault), "%s", line);
+	fault_hear(&((struct job *)ctx)->fault, line);
 }
 
-/* Taint bits that only a fault sets (Documentation/admin-guide/tainted-kernels.rst). */
-static const struct { unsigned bit; const char *what; } fault_bits[] = {
-	{ 5, "bad page (B)" }, { 7, "oops or BUG (D)" }, { 9, "warning (W)" }, { 14, "soft lockup (L)" },
-};
-
-/* Whether the kernel has reported a fault since the target was opened; its log may have been cut or overrun. */
 static bool faulted(struct job *j)
 {
-	uint64_t added = j->target.live ? live_tainted(j->target.live) & ~j->tainted : 0;
-	size_t i;
-
-	for (i = 0; !j->fault[0] && i < sizeof(fault_bits) / sizeof(fault_bits[0]); i++)
-		if (added >> fault_bits[i].bit & 1)
-			snprintf(j->fault, sizeof(j->fault), "taint: %s", fault_bits[i].what);
-	return j->fault[0];
+	return j->target.live && fault_now(&j->fault, live_tainted(j->target.live));
 }
 
 /* --- blocks --- */
@@ -692,7 +541,7 @@ static int stop_for_fault(struct job *j)
 
 	j->loaded = j->loaded && !back;
 	err_clear(j->err);
-	err_add(j->err, 0, "The kernel reported a fault (%s)", j->fault);
+	err_add(j->err, 0, "The kernel reported a fault (%s)", j->fault.what);
 	if (j->ordinal)
 		err_add(j->err, 0, "in or before block %u (%s), so the run was stopped; its log is kept with the block.",
 			j->ordinal - 1, variant_name(j->progress.variant));
@@ -736,6 +585,7 @@ static int begin(struct job *j, struct store *s, const struct job_run_opts *o, c
 		rc = err_add(err, -EINVAL, "--exact counts instructions in the lab's guest and is for -t vm only.");
 	if (!rc && o->blocks < 1)
 		rc = err_add(err, -EINVAL, "An experiment needs at least 1 block of each variant.");
+	j->stage = (struct stage){ .t = &j->target, .c = &j->pcase, .ops = o->ops ? o->ops : case_ops(&j->pcase, o->target) };
 	j->target.ingest.tick = on_tick;
 	j->target.ingest.stop = stopped;
 	j->target.ingest.heard = on_log_line;
@@ -746,17 +596,13 @@ static int begin(struct job *j, struct store *s, const struct job_run_opts *o, c
 
 static void end(struct job *j)
 {
-	size_t i;
-
 	target_release(&j->target);
 	case_build_release(&j->build);
 	case_release(&j->pcase);
 	machine_release(&j->machine);
 	experiment_release(&j->exp);
-	for (i = 0; j->argv && j->argv[i]; i++)
-		free(j->argv[i]);
-	free(j->argv);
-	free(j->workload);
+	stage_argv_free(j->argv);
+	stage_release(&j->stage);
 	buf_release(&j->params);
 	free(j);
 }

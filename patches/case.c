@@ -52,6 +52,8 @@ struct case_file {
 
 #define END CYAML_FIELD_END
 #define NAME(key, type, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1, NAME_MAX_LEN)
+#define MAYBE_NAME(key, type, member) \
+	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 1, NAME_MAX_LEN)
 #define LINE(key, type, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1, LINE_MAX_LEN)
 #define MAYBE_LINE(key, type, member) \
 	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 1, LINE_MAX_LEN)
@@ -124,6 +126,8 @@ static const cyaml_schema_value_t symbol = {
 static const cyaml_schema_field_t patched_fields[] = {
 	NAME("function", struct patched_function, name),
 	LIST("callers", struct patched_function, callers, n_callers, &symbol),
+	MAYBE_NAME("before", struct patched_function, before),
+	MAYBE_NAME("after", struct patched_function, after),
 	END
 };
 static const cyaml_schema_value_t patched = {
@@ -248,6 +252,10 @@ static int check_names(const struct patch_case *c, const char *origin, struct er
 		for (k = 0; k <= c->patched[i].n_callers; k++)
 			if (!made_of(k ? c->patched[i].callers[k - 1] : c->patched[i].name, C_NAME "."))
 				return invalid(err, origin, "a name in \"patched\" is not a symbol");
+	for (i = 0; i < c->n_patched; i++)
+		if (!made_of(c->patched[i].before ? c->patched[i].before : "", C_NAME) ||
+		    !made_of(c->patched[i].after ? c->patched[i].after : "", C_NAME))
+			return invalid(err, origin, "a name in \"patched\" is not a symbol");
 	for (i = 0; i < c->n_carried; i++) {
 		const char *path = c->carried[i].path;
 
@@ -382,6 +390,8 @@ void case_release(struct patch_case *c)
 	for (i = 0; i < c->n_patched; i++) {
 		free(c->patched[i].name);
 		strings_release(c->patched[i].callers, c->patched[i].n_callers);
+		free(c->patched[i].before);
+		free(c->patched[i].after);
 	}
 	free(c->patched);
 	memset(c, 0, sizeof(*c));
@@ -545,21 +555,29 @@ char *case_expand(const char *text, unsigned ops, const char *workload)
 	return buf_detach(&out);
 }
 
+/* The body's own name is unique, so the module's need not be compared. */
+static struct alias alias_of(const char *body, const char *to)
+{
+	return (struct alias){ .name = body, .to_name = to, .to_dso = "[kernel.kallsyms]",
+			       .to_kind = FRAME_KERNEL };
+}
+
 struct alias *case_aliases(const struct patch_case *c, size_t *n)
 {
 	const struct case_facts *f = &c->facts;
-	struct alias *aliases = mem_calloc(2 * f->n_functions, sizeof(*aliases));
+	struct alias *aliases = mem_calloc(2 * (f->n_functions + c->n_patched), sizeof(*aliases));
 	size_t i;
 
-	for (i = 0; i < 2 * f->n_functions; i++) {
-		const struct replaced_function *r = &f->functions[i / 2];
-
-		/* The body's own name is unique, so the module's need not be compared. */
-		aliases[i] = (struct alias){
-			.name = i % 2 ? r->after : r->before,
-			.to_name = r->name, .to_dso = "[kernel.kallsyms]", .to_kind = FRAME_KERNEL,
-		};
+	*n = 0;
+	for (i = 0; i < f->n_functions; i++) {
+		aliases[(*n)++] = alias_of(f->functions[i].before, f->functions[i].name);
+		aliases[(*n)++] = alias_of(f->functions[i].after, f->functions[i].name);
 	}
-	*n = 2 * f->n_functions;
+	for (i = 0; i < c->n_patched; i++) {
+		if (c->patched[i].before)
+			aliases[(*n)++] = alias_of(c->patched[i].before, c->patched[i].name);
+		if (c->patched[i].after)
+			aliases[(*n)++] = alias_of(c->patched[i].after, c->patched[i].name);
+	}
 	return aliases;
 }
