@@ -49,6 +49,9 @@ static const struct field experiment_fields[] = {
 	{ "event", FIELD_TEXT, E(event), 0 },
 	{ "freq_hz", FIELD_U64, E(freq_hz), 0 },
 	{ "machine", FIELD_REF, E(machine), 0 },
+	{ "until", FIELD_REAL, E(until), 0 },
+	{ "time_limit", FIELD_REAL, E(time_limit), 0 },
+	{ "margin", FIELD_REAL, E(margin), 0 },
 };
 #undef E
 

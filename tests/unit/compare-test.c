@@ -62,7 +62,7 @@ static void test_metrics(void **state)
 	(void)state;
 	for (i = 0; i < 7; i++)
 		blocks[i] = (struct compare_block){ &runs[i], NULL };
-	c = compare_build(blocks, 7);
+	c = compare_build(blocks, 7, NULL);
 	assert_int_equal(c->n_metrics, 3);
 	wall = &c->metrics[0];
 	assert_string_equal(wall->name, "wall time");
@@ -115,7 +115,7 @@ static void test_what_is_left_out(void **state)
 		runs[i].lost = 1;
 		blocks[i] = (struct compare_block){ &runs[i], p };
 	}
-	c = compare_build(blocks, 10);
+	c = compare_build(blocks, 10, NULL);
 	assert_int_equal(c->left_out, 6);
 	assert_int_equal(c->blocks[VARIANT_BEFORE], 2);
 	assert_int_equal(c->blocks[VARIANT_AFTER], 2);
@@ -131,7 +131,7 @@ static void test_what_is_left_out(void **state)
 
 static void test_no_blocks(void **state)
 {
-	struct compare *c = compare_build(NULL, 0);
+	struct compare *c = compare_build(NULL, 0, NULL);
 
 	(void)state;
 	assert_int_equal(c->n_metrics, 0);
@@ -150,7 +150,7 @@ static void test_unmeasured_times_are_no_metric(void **state)
 	(void)state;
 	runs[0].user_ns = runs[1].user_ns = 0;
 	runs[0].sys_ns = 0;
-	c = compare_build(blocks, 2);
+	c = compare_build(blocks, 2, NULL);
 	assert_int_equal(c->n_metrics, 2);
 	assert_null(metric(c, "user time"));
 	assert_true(metric(c, "system time")->est.before.mean == 0);
@@ -163,7 +163,7 @@ static void test_exact_blocks(void **state)
 {
 	struct run b = block(VARIANT_BEFORE, 281000000, 20000), a = block(VARIANT_AFTER, 210000000, 20000);
 	struct compare_block blocks[] = { { &b, NULL }, { &a, NULL }, { &a, NULL }, { &b, NULL } };
-	struct compare *c = compare_build(blocks, 4);
+	struct compare *c = compare_build(blocks, 4, NULL);
 	const struct estimate *e = &c->metrics[0].est;
 
 	(void)state;
@@ -198,7 +198,7 @@ static void test_functions_per_operation(void **state)
 	runs[0].event = (char[]){ "cpu-clock" };
 	for (i = 0; i < 4; i++)
 		blocks[i] = (struct compare_block){ &runs[i], p[i] };
-	c = compare_build(blocks, 4);
+	c = compare_build(blocks, 4, NULL);
 	for (i = 0; i < 4; i++)
 		profile_free(p[i]);	/* all that is left is the comparison's own */
 	runs[0].event = NULL;
@@ -248,7 +248,7 @@ static void test_function_interval(void **state)
 		runs[i] = block(order[i], 1000, 100);
 		blocks[i] = (struct compare_block){ &runs[i], p[i] };
 	}
-	c = compare_build(blocks, 6);
+	c = compare_build(blocks, 6, NULL);
 	r = row(c, "f");
 	assert_true(r->has_interval);
 	assert_near((r->self_lo + r->self_hi) / 2 / FOLDED_PERIOD, -3, 1e-9);
@@ -266,7 +266,7 @@ static void test_unsampled_blocks_do_not_dilute(void **state)
 	};
 	struct profile *p = folded("f 30");
 	struct compare_block blocks[] = { { &runs[0], p }, { &runs[1], NULL }, { &runs[2], p } };
-	struct compare *c = compare_build(blocks, 3);
+	struct compare *c = compare_build(blocks, 3, NULL);
 
 	(void)state;
 	assert_true(c->diff->ops[BEFORE] == 10);
@@ -292,7 +292,7 @@ static void test_times_come_from_unsampled_blocks(void **state)
 	for (i = 0; i < 4; i++)
 		blocks[i] = (struct compare_block){ &runs[i], NULL };
 	runs[2].sampled = runs[3].sampled = true;
-	c = compare_build(blocks, 4);
+	c = compare_build(blocks, 4, NULL);
 	assert_int_equal(c->metrics[0].n_values[VARIANT_BEFORE], 1);
 	assert_near(c->metrics[0].est.before.mean, 10000, 1e-9);
 	assert_near(c->metrics[0].est.after.mean, 8000, 1e-9);
@@ -300,7 +300,7 @@ static void test_times_come_from_unsampled_blocks(void **state)
 	compare_free(c);
 	/* One side has sampled blocks only: then all count, on both. */
 	runs[1].sampled = true;
-	c = compare_build(blocks, 4);
+	c = compare_build(blocks, 4, NULL);
 	assert_int_equal(c->metrics[0].n_values[VARIANT_BEFORE], 2);
 	assert_near(c->metrics[0].est.before.mean, 10500, 1e-9);
 	compare_free(c);
@@ -311,7 +311,7 @@ static void test_one_side_without_samples(void **state)
 	struct run runs[] = { block(VARIANT_BEFORE, 1000, 10), block(VARIANT_AFTER, 1000, 10) };
 	struct profile *p = folded("m;f 30");
 	struct compare_block blocks[] = { { &runs[0], NULL }, { &runs[1], p } };
-	struct compare *c = compare_build(blocks, 2);
+	struct compare *c = compare_build(blocks, 2, NULL);
 
 	(void)state;
 	assert_null(c->side[BEFORE]);
@@ -329,7 +329,7 @@ static void test_pair(void **state)
 	};
 	struct run after = { .kind = RUN_IMPORT, .samples = 50 };
 	struct profile *b = folded("m;f 60\nm;g 40"), *a = folded("m;f 50");
-	struct compare *c = compare_pair(&before, b, &after, a);
+	struct compare *c = compare_pair(&before, b, NULL, &after, a, NULL);
 
 	(void)state;
 	profile_free(b);
@@ -349,14 +349,14 @@ static void test_pair(void **state)
 static void test_pair_of_profiles_alone(void **state)
 {
 	struct profile *p = folded("m;f 60");
-	struct compare *c = compare_pair(NULL, NULL, NULL, p);
+	struct compare *c = compare_pair(NULL, NULL, NULL, NULL, p, NULL);
 
 	(void)state;
 	assert_int_equal(c->n_metrics, 0);
 	assert_int_equal(c->blocks[VARIANT_BEFORE], 0);
 	assert_true(diff_new(c->diff, 1));
 	compare_free(c);
-	c = compare_pair(NULL, NULL, NULL, NULL);
+	c = compare_pair(NULL, NULL, NULL, NULL, NULL, NULL);
 	assert_null(c->diff);
 	compare_free(c);
 	profile_free(p);

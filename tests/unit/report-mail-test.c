@@ -355,7 +355,8 @@ static void test_pair(void **state)
 	assert_int_equal(f->runs[b].variant, VARIANT_BEFORE);
 	assert_int_equal(f->runs[a].variant, VARIANT_AFTER);
 	compare_free(f->cmp);
-	f->in.cmp = f->cmp = compare_pair(&f->runs[b], f->profiles[b], &f->runs[a], f->profiles[a]);
+	f->in.cmp = f->cmp = compare_pair(&f->runs[b], f->profiles[b], NULL, &f->runs[a],
+						 f->profiles[a], NULL);
 	f->in.exp = &(struct experiment){ .id = 0 };
 	f->in.facts = NULL;
 	f->in.side_title[BEFORE] = "git status, cold\n--- x";
