@@ -148,9 +148,9 @@ static void check_lab(const struct machine *m, struct finding *f)
 		FOUND(f, MISSING, "no kernel in the lab's cache");
 		REMEDY(f, "kab lab fetch");
 	} else {
-		FOUND(f, k.build ? GOOD : LIMITED, "kernel %.60s in the cache%s", k.release, k.build ? "" : ", its headers are not installed");
+		FOUND(f, k.build ? GOOD : LIMITED, "kernel %.60s in the cache%s", k.release, k.build ? "" : ", without its headers");
 		if (!k.build)
-			REMEDY(f, "kab lab fetch as root, or install linux-headers-%.60s", k.release);
+			REMEDY(f, "kab lab fetch");
 	}
 	lab_kernel_release(&k);
 }

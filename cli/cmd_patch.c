@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* kab patch: the catalogue of cases. One table row a verb. */
+/* kab patch: the catalogue of cases, and their modules by hand. One table row a verb. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -11,13 +11,28 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "jobs/patch.h"
 #include "jobs/target.h"
+#include "patches/scaffold.h"
 
 struct args {
 	struct common common;
 	struct lab_opts lab;
-	const char *target, *verb, *name;
+	const char *target;		/* NULL: not said */
+	const char *verb, *name, *variant;
+	unsigned patience_s;
 };
+
+static const char *target_of(const struct args *a)
+{
+	return a->target ? a->target : "vm";
+}
+
+static struct patch_opts opts_of(const struct args *a)
+{
+	return (struct patch_opts){ .case_name = a->name, .target = target_of(a), .patience_s = a->patience_s,
+				    .lab = a->lab };
+}
 
 static json_t *claim_json(const struct claim *c)
 {
@@ -64,34 +79,72 @@ static void dump(json_t *v, struct buf *out)
 	json_decref(v);
 }
 
+/* --- list, show, build --- */
+
+/* "(after, in force)" of a case's module that is loaded. */
+static void list_state(const struct probed_module *m, struct buf *out)
+{
+	buf_printf(out, "  [loaded: %s, %s]", m->variant, m->transition ? "in transition" : m->enabled ? "in force" :
+		   "not in force");
+}
+
+static json_t *state_json(const struct probed_module *m)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "variant", json_string(m->variant));
+	json_object_set_new(o, "in_force", json_boolean(m->enabled && !m->transition));
+	return o;
+}
+
+static int list_case(const struct args *a, const char *name, const struct probe *p, json_t *all, struct buf *out,
+		     struct err *err)
+{
+	const struct probed_module *m;
+	struct patch_case c;
+	json_t *o;
+	int rc = case_load(name, &c, err);
+
+	if (rc)
+		return rc;
+	m = probe_module(p, c.facts.module);
+	o = case_json(&c.facts);
+	if (a->target)
+		json_object_set_new(o, "loaded", m ? state_json(m) : json_null());
+	json_array_append_new(all, o);
+	text_fit(out, c.facts.name, 14, true);
+	buf_puts(out, "  ");
+	text_fit(out, c.facts.date, 10, true);
+	buf_printf(out, "  %s", c.facts.title);
+	if (m)
+		list_state(m, out);
+	buf_putc(out, '\n');
+	case_release(&c);
+	return 0;
+}
+
 static int list(struct args *a, struct buf *out, struct err *err)
 {
+	struct patch_opts o = opts_of(a);
 	json_t *all = json_array();
+	struct probe p = { 0 };
 	char **names = NULL;
 	size_t n = 0, i;
-	int rc = case_names(&names, &n, err);
+	int rc = a->target ? job_patch_state(&o, &p, err) : 0;
 
-	for (i = 0; !rc && i < n; i++) {
-		struct patch_case c;
-
-		rc = case_load(names[i], &c, err);
-		if (rc)
-			break;
-		json_array_append_new(all, case_json(&c.facts));
-		if (!a->common.json) {
-			text_fit(out, c.facts.name, 14, true);
-			buf_puts(out, "  ");
-			text_fit(out, c.facts.date, 10, true);
-			buf_printf(out, "  %s\n", c.facts.title);
-		}
-		case_release(&c);
-	}
-	if (a->common.json)
+	if (!rc)
+		rc = case_names(&names, &n, err);
+	for (i = 0; !rc && i < n; i++)
+		rc = list_case(a, names[i], &p, all, out, err);
+	if (rc || a->common.json)
+		buf_clear(out);
+	if (!rc && a->common.json)
 		dump(json_incref(all), out);
 	json_decref(all);
 	for (i = 0; i < n; i++)
 		free(names[i]);
 	free(names);
+	probe_release(&p);
 	return rc;
 }
 
@@ -172,7 +225,7 @@ static int build(struct args *a, struct buf *out, struct err *err)
 	int rc = case_load(a->name, &c, err);
 
 	if (!rc)
-		rc = target_init(&t, a->target, NULL, err);
+		rc = target_init(&t, target_of(a), NULL, err);
 	if (!rc)
 		rc = t.kind->find(&t, &a->lab, err);
 	if (!rc)
@@ -187,24 +240,152 @@ static int build(struct args *a, struct buf *out, struct err *err)
 	return rc;
 }
 
+/* --- check, load, switch, unload --- */
+
+static json_t *check_json(const struct preflight *p)
+{
+	json_t *rows = json_array(), *o;
+	size_t i;
+
+	for (i = 0; i < p->rows.n; i++) {
+		o = json_object();
+		json_object_set_new(o, "check", json_string(p->rows.v[i].what));
+		json_object_set_new(o, "state", json_string(check_state_name(p->rows.v[i].state)));
+		json_object_set_new(o, "text", json_string(p->rows.v[i].said));
+		json_array_append_new(rows, o);
+	}
+	return rows;
+}
+
+static int check(struct args *a, struct buf *out, struct err *err)
+{
+	struct patch_opts o = opts_of(a);
+	struct patch_report r = { 0 };
+	int rc = job_patch_check(&o, &r, err);
+	size_t failed = preflight_failed(&r.preflight);
+
+	if (!rc && a->common.json)
+		dump(check_json(&r.preflight), out);
+	else if (!rc)
+		preflight_text(&r.preflight, out);
+	if (!rc && failed)
+		rc = err_add(err, -ENOTSUP, "%zu of %zu checks failed, so the case %s cannot be loaded on %s (kernel %s); the rows "
+			     "\"no\" say why.", failed, r.preflight.rows.n, a->name, target_of(a), r.release);
+	patch_report_release(&r);
+	return rc;
+}
+
+static void took(struct buf *out, const char *what, uint64_t ns)
+{
+	buf_puts(out, what);
+	text_ns(out, (double)ns, 3, false);
+}
+
+/* What was done and seen, in the order it happened. */
+static void say_report(const struct args *a, const struct patch_report *r, enum variant v, struct buf *out)
+{
+	bool local = !strcmp(target_of(a), "local");
+
+	if (r->loaded) {
+		buf_printf(out, "%s is loaded on %s", r->module, r->release);
+		took(out, ": the kernel took it in ", r->load.call_ns);
+		took(out, ", its livepatch was in force for every task after ", r->load.transition_ns);
+		buf_puts(out, ".\n");
+	}
+	if (r->changed) {
+		buf_printf(out, "Switched to %s", variant_name(v));
+		if (v == VARIANT_NATIVE)
+			took(out, ": the livepatch was out of every task after ", r->change.transition_ns);
+		else
+			took(out, " in ", r->change.call_ns);
+		buf_puts(out, ".\n");
+	}
+	if (r->unloaded) {
+		buf_printf(out, "%s is unloaded", r->module);
+		took(out, ": its livepatch was out of every task after ", r->unload.transition_ns);
+		took(out, ", the module was gone in another ", r->unload.call_ns);
+		buf_puts(out, ".\n");
+	}
+	if (r->stays && r->loaded)
+		buf_printf(out, "It stays until `kab patch unload %s -t local`.\n", a->name);
+	else if (!local)
+		buf_puts(out, "The guest has ended with this command; on this machine (-t local) a module stays loaded.\n");
+	buf_printf(out, "%s%s", r->log ? "The kernel logged:\n" : "The kernel logged no warning.\n", r->log ? r->log : "");
+}
+
+static int act(struct args *a, int (*job)(const struct patch_opts *, struct patch_report *, struct err *),
+	       enum variant v, struct buf *out, struct err *err)
+{
+	struct patch_opts o = opts_of(a);
+	struct patch_report r = { 0 };
+	int rc;
+
+	o.variant = v;
+	rc = job(&o, &r, err);
+	if (!rc)
+		say_report(a, &r, v, out);
+	patch_report_release(&r);
+	return rc;
+}
+
+static int load(struct args *a, struct buf *out, struct err *err)
+{
+	return act(a, job_patch_load, VARIANT_BEFORE, out, err);
+}
+
+static int switch_to(struct args *a, struct buf *out, struct err *err)
+{
+	enum variant v;
+
+	if (!variant_parse(a->variant, &v) || v == VARIANT_NONE)
+		return err_add(err, -EINVAL, "There is no variant \"%.40s\"; the variants are native, before and after.",
+			       a->variant);
+	return act(a, job_patch_switch, v, out, err);
+}
+
+static int unload(struct args *a, struct buf *out, struct err *err)
+{
+	return act(a, job_patch_unload, VARIANT_NATIVE, out, err);
+}
+
+/* --- new --- */
+
+static int create(struct args *a, struct buf *out, struct err *err)
+{
+	struct scaffold made = { 0 };
+	int rc = scaffold_case(a->name, &made, err);
+
+	if (!rc)
+		buf_printf(out, "%s\n%s\nBoth variants are still the kernel's own execdomains_proc_show(). Try it as it is: "
+			   "kab patch check %s\nHACKING.md, \"A patch case\", goes on from here.\n", made.case_dir,
+			   made.kmod_dir, a->name);
+	scaffold_release(&made);
+	return rc;
+}
+
 static const struct verb {
 	const char *name;
-	bool takes_name;
+	const char *args;		/* what follows it; "" nothing */
 	int (*run)(struct args *a, struct buf *out, struct err *err);
 } verbs[] = {
-	{ "list", false, list }, { "show", true, show }, { "build", true, build },
+	{ "list", "", list }, { "show", "NAME", show }, { "build", "NAME", build }, { "check", "NAME", check },
+	{ "load", "NAME", load }, { "switch", "NAME native|before|after", switch_to }, { "unload", "NAME", unload },
+	{ "new", "NAME", create },
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
 static const struct argp_option options[] = {
-	{ "target", 't', "TARGET", 0, "build: for which target, vm (default) or local", 1 },
+	{ "target", 't', "TARGET", 0, "where: vm (the lab, default) or local; list: also show what is loaded there", 1 },
 	LAB_OPTIONS,
+	{ "patience", 1003, "SECONDS", 0, "load, switch, unload: reverse a livepatch transition that lasts longer (default 60)",
+	  1 },
 	{ 0 }
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
+	uint64_t seconds;
 
 	if (lab_option(key, arg, &a->lab))
 		return 0;
@@ -215,25 +396,45 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 't':
 		a->target = arg;
 		return 0;
+	case 1003:
+		if (!text_to_u64(arg, 1, 3600, &seconds))
+			argp_error(state, "--patience takes a number from 1 to 3600 (seconds)");
+		a->patience_s = (unsigned)seconds;
+		return 0;
 	case ARGP_KEY_ARG:
-		if (a->verb && a->name)
+		if (state->arg_num > 2)
 			argp_error(state, "one case at a time");
-		*(a->verb ? &a->name : &a->verb) = arg;
+		*(state->arg_num == 0 ? &a->verb : state->arg_num == 1 ? &a->name : &a->variant) = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "one of list, show NAME, build NAME");
+		argp_error(state, "say what to do: list, show, build, check, load, switch, unload or new");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp argp = { options, parse, "list\nshow NAME\nbuild NAME",
-	"The catalogue of patch cases: list them, show one's facts and claims, build its module and workload.",
+static const struct argp argp = { options, parse,
+	"list\nshow NAME\nbuild NAME\ncheck NAME\nload NAME\nswitch NAME native|before|after\nunload NAME\nnew NAME",
+	"The catalogue of patch cases: list them, show one's facts and claims, build its module and workload; check whether "
+	"a target's kernel can take the module; load it there, switch it, unload it; make the files of a new one.",
 	common_children, NULL, NULL };
+
+/* What was given fits the verb. */
+static int check_args(const struct verb *v, const struct args *a, struct err *err)
+{
+	bool wants_variant = strchr(v->args, ' ') != NULL;
+
+	if ((v->args[0] && !a->name) || (wants_variant && !a->variant))
+		return err_add(err, -EINVAL, "It is `kab patch %s %s`; `kab patch list` shows the cases.", v->name, v->args);
+	if ((!v->args[0] && a->name) || (!wants_variant && a->variant))
+		return err_add(err, -EINVAL, "It is `kab patch %s%s%s`, and nothing behind it.", v->name, v->args[0] ? " " : "",
+			       v->args);
+	return 0;
+}
 
 static int run(int argc, char **argv, struct err *err)
 {
-	struct args a = { .target = "vm" };
+	struct args a = { 0 };
 	struct buf out = BUF_INIT;
 	struct watch w;
 	size_t i;
@@ -243,19 +444,26 @@ static int run(int argc, char **argv, struct err *err)
 	for (i = 0; i < VERBS && strcmp(verbs[i].name, a.verb); i++)
 		;
 	if (i == VERBS)
-		return err_add(err, -EINVAL, "`kab patch` knows list, show and build, not \"%.40s\".", a.verb);
-	if (verbs[i].takes_name && !a.name)
-		return err_add(err, -EINVAL, "Name a case: `kab patch %s NAME`; `kab patch list` shows them.", a.verb);
+		return err_add(err, -EINVAL, "`kab patch` knows list, show, build, check, load, switch, unload and new, not "
+			       "\"%.40s\".", a.verb);
+	rc = check_args(&verbs[i], &a, err);
+	if (rc)
+		return rc;
 	watch_start(&w, false);
 	a.lab.progress = watch_lab;
 	a.lab.stop = watch_stopped;
 	a.lab.ctx = &w;
 	rc = verbs[i].run(&a, &out, err);
 	watch_end(&w);
-	if (!rc)
-		rc = print_out(&out, err);
+	/* A check that failed has still been answered. */
+	if (!rc || out.len) {
+		int rc2 = print_out(&out, rc ? NULL : err);
+
+		rc = rc ? rc : rc2;
+	}
 	buf_release(&out);
 	return rc;
 }
 
-const struct command cmd_patch = { "patch", "list|show|build", "the catalogue of patch cases", &argp, run };
+const struct command cmd_patch = { "patch", "list|show|build|check|load|switch|unload|new",
+	"the catalogue of patch cases, and their modules by hand", &argp, run };

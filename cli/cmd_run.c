@@ -11,9 +11,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#define PARAMS 16
+
 struct args {
 	struct common common;
 	struct job_run_opts job;
+	const char *params[PARAMS + 1];	/* NULL at the end */
+	size_t n_params;
 	bool progress_json;
 };
 
@@ -24,6 +28,7 @@ static const struct argp_option options[] = {
 	{ "exact", 'x', NULL, 0, "lab only: one CPU, time counted in instructions, repeats agree to about 0.1 %", 1 },
 	LAB_OPTIONS,
 	{ "workload", 'w', "CMD", 0, "run this shell command in each block instead of the case's workload", 1 },
+	{ "param", 'p', "NAME=VALUE", 0, "set a parameter of the case's module; may be repeated", 1 },
 	{ "events", 'e', "EVENT", 0, "sampled event (default: cycles, or cpu-clock where there is no PMU)", 1 },
 	{ "frequency", 'F', "HZ", 0, "samples a second (default 4000)", 1 },
 	{ "seed", 1003, "N", 0, "seed of the block order (default: from the clock; stored)", 1 },
@@ -60,6 +65,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'w':
 		a->job.workload = arg;
+		return 0;
+	case 'p':
+		if (!strchr(arg, '='))
+			argp_error(state, "--param takes NAME=VALUE");
+		if (a->n_params == PARAMS)
+			argp_error(state, "at most %d parameters", PARAMS);
+		a->params[a->n_params++] = arg;
 		return 0;
 	case 'e':
 		a->job.event = arg;
@@ -130,6 +142,7 @@ static int run(int argc, char **argv, struct err *err)
 		buf_printf(&command, "%s%s", i ? " " : "kab ", argv[i]);
 	cli_parse(&argp, "run", argc, argv, &a);
 	a.job.command = buf_str(&command);
+	a.job.params = a.params;
 	rc = session_open(&a.common, STORE_WRITE, &s, err);
 	if (!rc) {
 		watch_start(&w, a.progress_json);

@@ -216,6 +216,8 @@ static int on_log(void *ctx, const char *line)
 		buf_puts(&in->log, line);
 		buf_putc(&in->log, '\n');
 	}
+	if (in->heard)
+		in->heard(in->ctx, line);
 	return 0;
 }
 

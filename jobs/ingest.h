@@ -27,6 +27,7 @@ struct ingest {
 	struct err no_kernel;		/* why kernel frames have no names; empty: they have */
 	struct err *err;		/* the store's reason when a call returned negative */
 	/* handed on to the job */
+	void (*heard)(void *ctx, const char *line);	/* what goes to `log`, as it comes */
 	int (*tick)(void *ctx, uint64_t elapsed_ns, uint64_t samples, uint64_t lost);
 	bool (*stop)(void *ctx);
 	void *ctx;

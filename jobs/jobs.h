@@ -58,6 +58,7 @@ struct job_run_opts {
 	uint64_t seed;			/* 0: from the clock */
 	const char *command;		/* kab's command line, kept in the session */
 	const char *workload;		/* --workload; NULL: the case's */
+	const char *const *params;	/* "NAME=VALUE" of the case's module, NULL at the end; may be NULL */
 	struct lab_opts lab;
 };
 /* Stores everything in `s`; *experiment is set as soon as there is one. -ECANCELED when stopped: what was measured stays. */

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "jobs/carry.h"
 #include "jobs/target.h"
 
 /* Blocks of the unpatched kernel on either side of the comparison: enough for a mean and its spread. */
@@ -37,7 +38,9 @@ struct job {
 	struct machine machine;
 	struct experiment exp;
 	struct job_progress progress;
-	char **argv;			/* of the workload on the target, NULL at the end */
+	char *workload;			/* the case's program on the target */
+	char **argv;			/* of what is measured there, NULL at the end */
+	struct buf params;		/* of the module */
 	bool loaded;
 	unsigned planned, done;		/* blocks of every kind */
 	unsigned ordinal;
@@ -151,16 +154,14 @@ static int step_open(struct job *j)
 	return rc ? rc : target_facts(&j->target, &j->machine, j->err);
 }
 
-static char *expand(const char *arg, unsigned ops)
-{
-	const char *at = strstr(arg, "{ops}");
-
-	return at ? mem_printf("%.*s%u%s", (int)(at - arg), arg, ops, at + 5) : mem_strdup(arg);
-}
-
 static unsigned ops_per_block(const struct job *j)
 {
-	return j->o->ops ? j->o->ops : j->pcase.ops_per_block;
+	return j->o->ops ? j->o->ops : case_ops(&j->pcase, j->o->target);
+}
+
+static char *expand(const struct job *j, const char *text)
+{
+	return case_expand(text, ops_per_block(j), j->workload);
 }
 
 /* The experiment exists from here on, so that a failure below is kept with its reason. */
@@ -177,7 +178,7 @@ static int step_begin(struct job *j)
 		goto out;
 	buf_printf(&command, "%s/workload", j->o->case_name);
 	for (i = 0; i < j->pcase.n_workload_args; i++) {
-		char *arg = expand(j->pcase.workload_args[i], ops_per_block(j));
+		char *arg = expand(j, j->pcase.workload_args[i]);
 
 		buf_printf(&command, " %s", arg);
 		free(arg);
@@ -207,12 +208,14 @@ out:
 
 static int shell(struct job *j, const char *command, struct buf *out)
 {
-	const char *argv[] = { "/bin/sh", "-c", command, NULL };
+	char *expanded = expand(j, command);
+	const char *argv[] = { "/bin/sh", "-c", expanded, NULL };
 	int status = 0, rc = live_capture(j->target.live, argv, out, &status, j->err);
 
 	if (!rc && status)
 		rc = err_add(j->err, -EIO, "The case's command \"%s\" ended with status %d on the target: %.200s",
 			     command, status, out->len ? out->data : "it printed nothing.");
+	free(expanded);
 	return rc;
 }
 
@@ -220,18 +223,23 @@ static int step_prepare(struct job *j)
 {
 	struct buf out = BUF_INIT;
 	size_t i, n = 0;
-	int rc = 0;
+	/* The case's checks may run it, whatever is measured. */
+	int rc = target_put(&j->target, j->build.workload, &j->workload, j->err);
 
+	if (!rc)
+		rc = carry(&j->target, &j->pcase, j->err);
+	if (rc)
+		return rc;
 	if (j->o->workload) {
 		j->argv = mem_calloc(4, sizeof(*j->argv));
 		j->argv[0] = mem_strdup("/bin/sh");
 		j->argv[1] = mem_strdup("-c");
-		j->argv[2] = mem_strdup(j->o->workload);
+		j->argv[2] = expand(j, j->o->workload);
 	} else {
 		j->argv = mem_calloc(j->pcase.n_workload_args + 2, sizeof(*j->argv));
-		rc = target_put(&j->target, j->build.workload, &j->argv[n++], j->err);
+		j->argv[n++] = mem_strdup(j->workload);
 		for (i = 0; i < j->pcase.n_workload_args; i++)
-			j->argv[n++] = expand(j->pcase.workload_args[i], ops_per_block(j));
+			j->argv[n++] = expand(j, j->pcase.workload_args[i]);
 	}
 	for (i = 0; !rc && i < j->pcase.n_setup; i++) {
 		buf_clear(&out);
@@ -295,7 +303,8 @@ static int step_load(struct job *j)
 	int rc = buf_read_file(&ko, j->build.module, 64 << 20, j->err);
 
 	if (!rc)
-		rc = live_module_load(j->target.live, j->pcase.facts.module, ko.data, ko.len, j->err);
+		rc = live_module_load(j->target.live, j->pcase.facts.module, ko.data, ko.len, buf_str(&j->params),
+				      j->err);
 	j->loaded = !rc;
 	buf_release(&ko);
 	return rc;
@@ -593,6 +602,8 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 	*experiment = 0;
 	rc = case_load(o->case_name, &j->pcase, err);
 	if (!rc)
+		rc = case_params(&j->pcase, o->params, &j->params, err);
+	if (!rc)
 		rc = target_init(&j->target, o->target, s, err);
 	if (!rc && o->exact && strcmp(o->target, "vm"))
 		rc = err_add(err, -EINVAL, "--exact counts instructions in the lab's guest and is for -t vm only.");
@@ -626,6 +637,8 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 	for (i = 0; j->argv && j->argv[i]; i++)
 		free(j->argv[i]);
 	free(j->argv);
+	free(j->workload);
+	buf_release(&j->params);
 	free(j);
 	return rc;
 }

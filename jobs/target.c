@@ -88,8 +88,8 @@ static int vm_find(struct target *t, const struct lab_opts *lab, struct err *err
 static int vm_can_load(struct target *t, struct err *err)
 {
 	if (!t->kernel.build)
-		return err_add(err, -ENOENT, "The headers of the lab's kernel %s are not installed, so no module can be "
-			       "built for it; run `kab lab fetch` as root, or point at them with --kernel-build DIR.",
+		return err_add(err, -ENOENT, "There are no headers of the lab's kernel %s, so no module can be built "
+			       "for it; run `kab lab fetch`, or point at them with --kernel-build DIR.",
 			       t->kernel.release);
 	return 0;
 }
@@ -150,12 +150,17 @@ void target_release(struct target *t)
 
 int target_put(struct target *t, const char *local, char **remote, struct err *err)
 {
+	return target_put_as(t, local, NULL, remote, err);
+}
+
+int target_put_as(struct target *t, const char *local, const char *hint, char **remote, struct err *err)
+{
 	const char *base = strrchr(local, '/');
 	struct buf data = BUF_INIT;
 	int rc = buf_read_file(&data, local, MAX_PROGRAM, err);
 
 	if (!rc)
-		rc = live_put(t->live, base ? base + 1 : local, data.data, data.len, remote, err);
+		rc = live_put(t->live, hint ? hint : base ? base + 1 : local, data.data, data.len, remote, err);
 	if (!rc) {
 		t->files = mem_realloc(t->files, t->n_files + 1, sizeof(*t->files));
 		t->files[t->n_files++] = (struct target_file){ mem_strdup(*remote), mem_strdup(local) };

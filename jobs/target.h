@@ -40,6 +40,8 @@ int target_init(struct target *t, const char *name, struct store *s, struct err 
 void target_release(struct target *t);
 /* Puts a program there and remembers it for symbols; *remote is the caller's. */
 int target_put(struct target *t, const char *local, char **remote, struct err *err);
+/* The same in the place that `hint` names (see live_put()); NULL: by its own name. */
+int target_put_as(struct target *t, const char *local, const char *hint, char **remote, struct err *err);
 /* live_facts() plus what only this side knows of the target. */
 int target_facts(struct target *t, struct machine *m, struct err *err);
 /* The last console lines of a guest that is no longer alive, as a sentence; else nothing. */

@@ -63,6 +63,7 @@ MODULE_PARM_DESC(variant, "body in use: before (as loaded) or after");
  * instruction, a no-op or a jump, so the router costs both variants the same.
  */
 #define KAB_ROUTER(type, function, params, args)			\
+MODULE_INFO(kab_replaces, #function);					\
 static noinline notrace type kab_route_##function params		\
 {									\
 	if (static_branch_unlikely(&kab_after))				\
@@ -83,10 +84,13 @@ static int __init kab_enable(struct klp_func *functions)
 	return klp_enable_patch(&patch);
 }
 
+/* A module that has something to free defines KAB_OWN_EXIT before it includes this, and a module_exit(). */
+#ifndef KAB_OWN_EXIT
 static void __exit kab_exit(void)
 {
 }
 module_exit(kab_exit);
+#endif
 MODULE_INFO(livepatch, "Y");
 
 /*
@@ -95,7 +99,7 @@ MODULE_INFO(livepatch, "Y");
  * With IBT the answer lies behind the function's ENDBR: good for a direct call, never for an indirect one.
  * Hence KAB_IMPORT().
  */
-static void * __init __maybe_unused kab_find(const char *name)
+static __maybe_unused void * __init kab_find(const char *name)
 {
 	struct kprobe probe = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
 	int err = register_kprobe(&probe);
@@ -113,9 +117,11 @@ static void * __init __maybe_unused kab_find(const char *name)
 /*
  * KAB_IMPORT(f) declares, KAB_BIND(f) (in init, before kab_enable()) finds it and returns 0 or -ENOENT, and
  * KAB_CALL(f)(...) calls: a direct call, as the kernel's own callers make. The prototype is the kernel
- * header's.
+ * header's. `modinfo` shows what is imported, for kab to look at before the module is loaded.
  */
-#define KAB_IMPORT(function) DEFINE_STATIC_CALL_NULL(kab_##function, function)
+#define KAB_IMPORT(function)						\
+	MODULE_INFO(kab_import, #function);				\
+	DEFINE_STATIC_CALL_NULL(kab_##function, function)
 #define KAB_CALL(function) static_call(kab_##function)
 #define KAB_BIND(function) ({						\
 	void *address_ = kab_find(#function);				\

@@ -85,13 +85,12 @@ static void reason(struct buf *out, const struct buf *log)
 	text_escape(out, s, n < 300 ? n : 300, false);
 }
 
-/* Runs apt-get as root; `what` completes "Cannot ...". An installation must not be killed half-way. */
-static int as_root(const struct lab_opts *o, const char *const *apt, const char *what, bool may_stop,
-		   struct err *err)
+/* Runs apt-get as root; `what` completes "Cannot ...". */
+static int as_root(const struct lab_opts *o, const char *const *apt, const char *what, struct err *err)
 {
 	const char *argv[MAX_ARGS] = { "sudo", "-n", "env", "DEBIAN_FRONTEND=noninteractive" };
 	struct buf log = BUF_INIT, why = BUF_INIT;
-	const struct proc_opts opts = { .log = &log, .stop = may_stop ? o->stop : NULL, .ctx = o->ctx };
+	const struct proc_opts opts = { .log = &log, .stop = o->stop, .ctx = o->ctx };
 	size_t n = 4;
 	int rc;
 
@@ -119,19 +118,7 @@ int apt_update(const struct lab_opts *o, struct err *err)
 
 	if (o->progress)
 		o->progress(o->ctx, "Updating the package lists", 0, 0);
-	return as_root(o, argv, "update the package lists", true, err);
-}
-
-int apt_install(const struct lab_opts *o, const char *package, struct err *err)
-{
-	const char *const argv[] = { "apt-get", "install", "-y", "-q", "--no-install-recommends", "-o",
-				     "DPkg::Lock::Timeout=300", package, NULL };
-	char what[RELEASE_MAX + 64];
-
-	snprintf(what, sizeof(what), "install %s", package);
-	if (o->progress)
-		o->progress(o->ctx, "Installing the kernel headers", 0, 0);
-	return as_root(o, argv, what, false, err);
+	return as_root(o, argv, "update the package lists", err);
 }
 
 /* The download's progress is the growth of its file, looked at whenever proc_run asks whether to stop. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * apt: what the lab asks of Debian's package tools, and nothing that would
- * install a kernel image.
+ * apt: what the lab asks of Debian's package tools. Nothing is installed: a kernel
+ * would rebuild the machine's initramfs and boot loader, and the headers of some
+ * kernels depend on their kernel.
  */
 #ifndef KAB_LAB_APT_H
 #define KAB_LAB_APT_H
@@ -17,8 +18,7 @@ char *apt_depends(const char *package, const char *prefix);
 uint64_t apt_size(const char *package);		/* bytes to download, 0 when unknown */
 /* Needs root, or a sudo that asks nothing: else -EPERM with a sentence. */
 int apt_update(const struct lab_opts *o, struct err *err);
-int apt_install(const struct lab_opts *o, const char *package, struct err *err);
-/* Whether the two above can work at all. */
+/* Whether that can work at all. */
 bool apt_root(void);
 /* Downloads a package's file into `dir`, with progress. */
 int apt_download(const struct lab_opts *o, const char *package, const char *dir, struct err *err);

@@ -2,6 +2,7 @@
 /* cache: see cache.h. Finding a kernel needs neither network nor packages. */
 #include "lab/cache.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@
 #include "base/mem.h"
 #include "lab/bzimage.h"
 #include "lab/release.h"
+
+#define NEW_PREFIX "new."
 
 char *cache_dir(struct err *err)
 {
@@ -83,22 +86,49 @@ static bool is_build_dir(const char *dir)
 	return has;
 }
 
-char *cache_headers(const char *release)
+char *cache_headers(const char *dir, const char *release)
 {
-	static const char *const places[][2] = {
-		{ "/usr/src/linux-headers-", "" },
-		{ "/lib/modules/", "/build" },
-	};
+	char *places[] = {
+		mem_printf("/usr/src/linux-headers-%s", release),
+		mem_printf("/lib/modules/%s/build", release),
+		mem_printf("%s/%s/usr/src/linux-headers-%s", dir, release, release),
+	}, *found = NULL;
 	size_t i;
 
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		char *dir = mem_printf("%s%s%s", places[i][0], release, places[i][1]);
-
-		if (is_build_dir(dir))
-			return dir;
-		free(dir);
+		if (!found && is_build_dir(places[i]))
+			found = places[i];
+		else
+			free(places[i]);
 	}
+	return found;
+}
+
+char *cache_new(const char *dir, struct err *err)
+{
+	char *new = mem_printf("%s/" NEW_PREFIX "XXXXXX", dir);
+
+	if (mkdtemp(new))
+		return new;
+	err_sys(err, errno, "Cannot create a folder in %s", dir);
+	free(new);
 	return NULL;
+}
+
+void cache_sweep(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (!strncmp(e->d_name, NEW_PREFIX, strlen(NEW_PREFIX))) {
+			char *path = mem_printf("%s/%s", dir, e->d_name);
+
+			fs_remove(path, NULL);
+			free(path);
+		}
+	if (d)
+		closedir(d);
 }
 
 char *cache_image_release(const char *path, struct err *err)
@@ -138,13 +168,13 @@ int cache_kernel(const char *dir, const char *release, struct lab_kernel *k, str
 		.image = image,
 		.elf = if_exists(mem_printf("%s/%s/vmlinux", dir, release)),
 		.modules = if_exists(mem_printf("%s/%s/lib/modules/%s", dir, release, release)),
-		.build = cache_headers(release),
+		.build = cache_headers(dir, release),
 	};
 	return 0;
 }
 
 /* A kernel of the user's; its modules are where `make modules_install` puts them. */
-static int find_image(const struct lab_opts *o, struct lab_kernel *k, struct err *err)
+static int find_image(const struct lab_opts *o, const char *dir, struct lab_kernel *k, struct err *err)
 {
 	char *release = cache_image_release(o->image, err);
 
@@ -155,7 +185,7 @@ static int find_image(const struct lab_opts *o, struct lab_kernel *k, struct err
 		.release = release,
 		.image = mem_strdup(o->image),
 		.modules = if_exists(mem_printf("/lib/modules/%s", release)),
-		.build = o->build ? mem_strdup(o->build) : cache_headers(release),
+		.build = o->build ? mem_strdup(o->build) : cache_headers(dir, release),
 	};
 	if (!o->build || is_build_dir(o->build))
 		return 0;
@@ -186,16 +216,16 @@ int lab_kernel_find(const struct lab_opts *o, struct lab_kernel *k, struct err *
 	int rc;
 
 	*k = (struct lab_kernel){ 0 };
-	if (o->image)
-		return find_image(o, k, err);
-	if (o->line && !release_line_valid(o->line))
+	if (!o->image && o->line && !release_line_valid(o->line))
 		return err_add(err, -EINVAL, "\"%s\" is no kernel line; give --kernel two numbers, as in 6.1 "
 			       "or 6.12.", o->line);
 	dir = cache_dir(err);
 	if (!dir)
 		return -EIO;
-	release = read_note(dir, o->line);
-	if (release)
+	release = o->image ? NULL : read_note(dir, o->line);
+	if (o->image)
+		rc = find_image(o, dir, k, err);
+	else if (release)
 		rc = cache_kernel(dir, release, k, err);
 	else
 		rc = err_add(err, -ENOENT, "The lab has no %s%skernel yet; run `kab lab fetch%s%s`.",
@@ -221,9 +251,7 @@ int lab_need_build(const struct lab_kernel *k, struct err *err)
 {
 	if (k->build)
 		return 0;
-	return err_add(err, -ENOENT, "A module for the kernel %s needs the headers of exactly this release, "
-		       "which are not installed; run `apt-get install linux-headers-%s` as root (after "
-		       "`apt-get update`; when the archive has a newer kernel by now, run `kab lab fetch` "
-		       "too), or give --kernel-build DIR.",
-		       k->release, k->release);
+	return err_add(err, -ENOENT, "A module for the kernel %s needs the headers of exactly this release; "
+		       "run `kab lab fetch --kernel %s`, or give a kernel of your own its build folder with "
+		       "--kernel-build DIR.", k->release, k->line ? k->line : "LINE");
 }

@@ -5,33 +5,27 @@
  * The image package is downloaded and unpacked, never installed: that would
  * rebuild the machine's initramfs and boot loader. Only the parts a guest needs
  * are unpacked, into a folder that gets its name when it is complete, so that an
- * interrupted fetch leaves nothing that could be taken for a kernel.
+ * interrupted fetch leaves nothing that could be taken for a kernel. The headers
+ * follow (headers.c).
  */
 #include "lab/lab.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "base/proc.h"
 #include "lab/apt.h"
 #include "lab/busybox.h"
-#include "lab/bzimage.h"
 #include "lab/cache.h"
-#include "lab/elf.h"
+#include "lab/headers.h"
+#include "lab/payload.h"
 #include "lab/release.h"
-
-#define IMAGE_MAX (256U << 20)
-#define NEW_PREFIX "new."
 
 /*
  * What is wanted below lib/modules/RELEASE, as patterns for tar. Each must match something, or tar
@@ -122,71 +116,26 @@ static int unpack(const struct lab_opts *o, const char *from, const char *releas
 	return rc;
 }
 
-/*
- * QEMU starts an unpacked vmlinux at once, while under TCG the image needs about
- * seven seconds to unpack itself, at every boot. Not every kernel can be started
- * so, and then the image has to do: only being stopped is an error here.
- */
 static int unpack_elf(const struct lab_opts *o, const char *dir, const char *release, struct err *err)
 {
-	char *image = mem_printf("%s/boot/vmlinuz-%s", dir, release);
-	char *packed = mem_printf("%s/vmlinux.xz", dir), *elf = mem_printf("%s/vmlinux", dir);
-	const char *const argv[] = { "xz", "-dc", "--single-stream", "--", packed, NULL };
-	struct proc_opts opts = { .stop = o->stop, .ctx = o->ctx };
-	struct buf data = BUF_INIT;
-	size_t at, len;
-	int rc = buf_read_file(&data, image, IMAGE_MAX, err), fd = -1;
+	char *image = mem_printf("%s/boot/vmlinuz-%s", dir, release), *elf = mem_printf("%s/vmlinux", dir);
+	char *work = mem_printf("%s/vmlinux.packed", dir);
+	int rc = payload_unpack(o, image, elf, work, err);
 
-	if (rc || bzimage_payload(data.data, data.len, &at, &len) || len < 6 ||
-	    memcmp(data.data + at, "\xfd" "7zXZ", 6) || !proc_have("xz"))
-		goto out;
-	rc = fs_write(packed, data.data + at, len, err);
-	if (rc)
-		goto out;
-	fd = open(elf, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	opts.out_fd = fd;
-	rc = fd < 0 ? err_sys(err, errno, "Cannot create %s", elf) : proc_run(argv, &opts, err);
-	if (rc >= 0 && (rc > 0 || !elf_has_pvh(elf)))
-		rc = unlink(elf) ? err_sys(err, errno, "Cannot remove %s", elf) : 0;
-out:
-	if (fd >= 0)
-		close(fd);
-	unlink(packed);
-	buf_release(&data);
+	free(work);
 	free(elf);
-	free(packed);
 	free(image);
 	return rc;
-}
-
-/* What a killed fetch has left; only under the lock, where no other one can be at work. */
-static void remove_leftovers(const char *dir)
-{
-	DIR *d = opendir(dir);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (!strncmp(e->d_name, NEW_PREFIX, strlen(NEW_PREFIX))) {
-			char *path = mem_printf("%s/%s", dir, e->d_name);
-
-			fs_remove(path, NULL);
-			free(path);
-		}
-	if (d)
-		closedir(d);
 }
 
 static int fetch_image(const struct lab_opts *o, const char *dir, const char *release, struct err *err)
 {
 	char *package = mem_printf("linux-image-%s", release), *final = mem_printf("%s/%s", dir, release);
-	char *new = mem_printf("%s/" NEW_PREFIX "XXXXXX", dir), *root = NULL;
-	int rc;
+	char *new = cache_new(dir, err), *root = new ? mem_printf("%s/root", new) : NULL;
+	int rc = -EIO;
 
-	if (!mkdtemp(new)) {
-		rc = err_sys(err, errno, "Cannot create a folder in %s", dir);
+	if (!new)
 		goto out;
-	}
-	root = mem_printf("%s/root", new);
 	rc = mkdir(root, 0755) ? err_sys(err, errno, "Cannot create the folder %s", root) : 0;
 	if (!rc)
 		rc = apt_download(o, package, new, err);
@@ -194,6 +143,9 @@ static int fetch_image(const struct lab_opts *o, const char *dir, const char *re
 		rc = unpack(o, new, release, root, err);
 	if (!rc)
 		rc = unpack_elf(o, root, release, err);
+	/* One without its image, which is no kernel, may be in the way. */
+	if (!rc)
+		rc = fs_remove(final, err);
 	if (!rc && rename(root, final))
 		rc = err_sys(err, errno, "Cannot put the kernel in place as %s", final);
 	fs_remove(new, NULL);
@@ -219,19 +171,15 @@ static int write_notes(const struct lab_opts *o, const char *dir, const char *re
 	return rc;
 }
 
-/* Absent headers are no error here: a guest boots without, and lab_need_build() says what is missing. */
-static int fetch_headers(const struct lab_opts *o, struct lab_kernel *k, struct err *err)
+/* Kernel and headers of one release, what of the two is not there yet. */
+static int bring(const struct lab_opts *o, const char *dir, const char *release, struct err *err)
 {
-	char *package;
-	int rc;
+	char *headers = cache_headers(dir, release);
+	int rc = cache_has(dir, release) ? 0 : fetch_image(o, dir, release, err);
 
-	if (k->build || !apt_root())
-		return 0;
-	package = mem_printf("linux-headers-%s", k->release);
-	rc = apt_install(o, package, err);
-	free(package);
-	if (!rc)
-		k->build = cache_headers(k->release);
+	if (!rc && !headers)
+		rc = headers_fetch(o, dir, release, err);
+	free(headers);
 	return rc;
 }
 
@@ -241,15 +189,13 @@ static int fetch_current(const struct lab_opts *o, const char *dir, char **relea
 	struct err first = ERR_INIT;
 	int rc = resolve(o, release, err);
 
-	if (rc || cache_has(dir, *release))
+	if (rc)
 		return rc;
-	rc = fetch_image(o, dir, *release, &first);
+	rc = bring(o, dir, *release, &first);
 	if (rc && rc != -ECANCELED && apt_root() && !apt_update(o, NULL)) {
 		free(*release);
 		rc = resolve(o, release, err);
-		if (rc || cache_has(dir, *release))
-			return rc;
-		return fetch_image(o, dir, *release, err);
+		return rc ? rc : bring(o, dir, *release, err);
 	}
 	if (rc)
 		err_add(err, rc, "%s", first.text);
@@ -276,7 +222,7 @@ int lab_fetch(const struct lab_opts *o, struct lab_kernel *k, struct err *err)
 	lock = cache_lock(dir, o, err);
 	rc = lock < 0 ? lock : 0;
 	if (!rc) {
-		remove_leftovers(dir);
+		cache_sweep(dir);
 		rc = fetch_current(o, dir, &release, err);
 	}
 	if (!rc)
@@ -285,8 +231,6 @@ int lab_fetch(const struct lab_opts *o, struct lab_kernel *k, struct err *err)
 		rc = write_notes(o, dir, release, err);
 	if (!rc)
 		rc = busybox_fetch(o, err);
-	if (!rc)
-		rc = fetch_headers(o, k, err);
 	if (rc)
 		lab_kernel_release(k);
 	if (lock >= 0)

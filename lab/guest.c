@@ -90,7 +90,11 @@ static int boot_failed(struct lab_guest *g, const struct lab_kernel *k, enum boo
 	bool panic = console_has(g->console, "Kernel panic"), hangs = how == BOOT_HANGS;
 	struct buf tail = BUF_INIT;
 	const char *shown;
+	int tries;
 
+	/* QEMU is dead by now; the thread may still have its last words to read. */
+	for (tries = 0; tries < 100 && !console_ended(g->console); tries++)
+		usleep(10000);
 	console_tail(g->console, &tail, SHOWN_LINES);
 	shown = buf_str(&tail);
 	while (strlen(shown) > SHOWN_BYTES)

@@ -16,6 +16,7 @@ mount -t tmpfs tmpfs /dev/shm
 mount -t tmpfs tmpfs /tmp
 mount -t tmpfs tmpfs /run
 mount -t tracefs tracefs /sys/kernel/tracing
+mount -t securityfs securityfs /sys/kernel/security
 ip link set lo up
 
 while read -r module; do
@@ -61,6 +62,14 @@ if [ -n "$port" ]; then
 	dmesg -n 5
 	kab-agent --port "$port"
 	echo "kab: the agent ended with status $?"
+	# Its worker may be undoing what it did.
+	tries=0
+	while pidof kab-agent > /dev/null && [ $tries -lt 900 ]; do
+		usleep 100000
+		tries=$((tries + 1))
+	done
+	left=$(grep -o '^kab_[^ ]*' /proc/modules | tr '\n' ' ')
+	echo "kab: modules left: ${left:-none}"
 else
 	echo "kab: no port kab.agent; the kernel has no virtio_pci or no virtio_console"
 fi

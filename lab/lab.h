@@ -3,9 +3,8 @@
  * lab: the embedded target. A distribution kernel in QEMU, an initramfs with
  * busybox and the agent, a virtio-serial port for the stream.
  *
- * Nothing on the machine changes: kernels are downloaded and unpacked into the
- * cache, only the header package is installed (by the Makefile's deps, or here
- * when root and asked).
+ * Nothing on the machine changes: kernels and their headers are downloaded and
+ * unpacked into the cache, never installed.
  */
 #ifndef KAB_LAB_LAB_H
 #define KAB_LAB_LAB_H
@@ -36,17 +35,16 @@ struct lab_kernel {
 	char *image;			/* path of vmlinuz */
 	char *elf;			/* its vmlinux, which starts sooner; NULL: boot `image` */
 	char *modules;			/* .../lib/modules/RELEASE, NULL when virtio is built in */
-	char *build;			/* headers folder for module builds; NULL when not installed */
+	char *build;			/* folder for module builds; NULL without headers */
 };
 void lab_kernel_release(struct lab_kernel *k);
 
 /* The kernel in the cache for this line; -ENOENT with the remedy (`kab lab fetch`) when it is not there. */
 int lab_kernel_find(const struct lab_opts *o, struct lab_kernel *k, struct err *err);
-/* Resolves the meta package, downloads, unpacks; installs headers when root and absent. Idempotent, safe to
- * interrupt. */
+/* Resolves the meta package, downloads and unpacks kernel and headers. Idempotent, safe to interrupt. */
 int lab_fetch(const struct lab_opts *o, struct lab_kernel *k, struct err *err);
 
-/* 0 when modules can be built for it; else -ENOENT, and the sentence says which package to install. */
+/* 0 when modules can be built for it; else -ENOENT, and the sentence says what to do. */
 int lab_need_build(const struct lab_kernel *k, struct err *err);
 
 /* Boots; `agent` is the host path of kab-agent. Returns when the guest's agent has sent its first byte, or

@@ -49,7 +49,7 @@ static int is_release(const struct dirent *e)
 static json_t *kernel_object(const char *dir, const char *release)
 {
 	char *path = mem_printf("%s/%s", dir, release);
-	char *line = release_line(release), *build = cache_headers(release);
+	char *line = release_line(release), *build = cache_headers(dir, release);
 	json_t *o = json_pack("{s:s, s:s?, s:s, s:f, s:s?}", "release", release, "line", line, "path", path,
 			      "bytes", folder_bytes(path), "headers", build);
 
@@ -90,13 +90,15 @@ static void print(struct buf *out, const json_t *status)
 		const json_t *k = json_array_get(kernels, i);
 		const char *release = json_string_value(json_object_get(k, "release"));
 		const char *headers = json_string_value(json_object_get(k, "headers"));
+		const char *line = json_string_value(json_object_get(k, "line"));
 
 		buf_printf(out, "kernel   %s, ", release);
 		text_bytes(out, json_real_value(json_object_get(k, "bytes")));
 		if (headers)
 			buf_printf(out, ", headers in %s\n", headers);
 		else
-			buf_printf(out, ", no headers; run `apt-get install linux-headers-%s`\n", release);
+			buf_printf(out, ", no headers; run `kab lab fetch%s%s`\n", line ? " --kernel " : "",
+				   line ? line : "");
 	}
 }
 

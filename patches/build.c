@@ -12,10 +12,7 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <libelf.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +24,27 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "base/text.h"
+#include "patches/module.h"
 
 #define SOURCE_LIMIT (4U << 20)		/* bytes of one source file */
+#define ARCHIVE_LIMIT (16U << 20)	/* bytes of a static library */
 #define VERSIONS_LIMIT (64U << 20)	/* bytes of Module.symvers; the distribution's has 3 MB */
 
 /* Without pahole the kernel's own build would fail to add type information, which nothing here reads. */
 static const char no_btf[] = "CONFIG_DEBUG_INFO_BTF_MODULES=";
 static const char *const workload_options[] = { "-std=gnu11", "-O2", "-static" };
 #define WORKLOAD_OPTIONS (sizeof(workload_options) / sizeof(workload_options[0]))
+
+/* The libraries a workload may be linked with: ones that distributions have as static archives too. */
+static const struct library {
+	const char *name;		/* in case.yaml */
+	const char *archive;		/* as gcc finds it */
+	const char *include, *link;	/* options */
+	const char *package;		/* Debian's */
+} libraries[] = {
+	{ "nl-3", "libnl-3.a", "-I/usr/include/libnl3", "-lnl-3", "libnl-3-dev" },
+};
+#define LIBRARIES (sizeof(libraries) / sizeof(libraries[0]))
 
 struct builder {
 	const struct patch_case *c;
@@ -193,55 +203,13 @@ static int find_compiler(struct builder *b)
 
 /* --- the module --- */
 
-/* The value of `key` ("vermagic=") in a .modinfo section, whose entries each end with a NUL; borrowed. */
-static const char *modinfo(const char *data, size_t size, const char *key, size_t *len)
-{
-	size_t klen = strlen(key), at, n;
-
-	for (at = 0; at < size; at += n + 1) {
-		n = strnlen(data + at, size - at);
-		if (n >= klen && !memcmp(data + at, key, klen)) {
-			*len = n - klen;
-			return data + at + klen;
-		}
-	}
-	return NULL;
-}
-
-/* The release that the module says it is for; NULL when it says nothing. The caller frees. */
-static char *module_release(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	Elf *elf = fd >= 0 && elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
-	char *release = NULL;
-	Elf_Scn *scn = NULL;
-	size_t names;
-
-	while (elf && !release && !elf_getshdrstrndx(elf, &names) && (scn = elf_nextscn(elf, scn))) {
-		Elf64_Shdr *h = elf64_getshdr(scn);
-		const char *name = h ? elf_strptr(elf, names, h->sh_name) : NULL, *magic = NULL, *blank;
-		Elf_Data *data = name && !strcmp(name, ".modinfo") ? elf_getdata(scn, NULL) : NULL;
-		size_t len;
-
-		if (data && data->d_buf)
-			magic = modinfo(data->d_buf, data->d_size, "vermagic=", &len);
-		if (magic) {
-			blank = memchr(magic, ' ', len);
-			release = mem_printf("%.*s", (int)(blank ? blank - magic : (ptrdiff_t)len), magic);
-		}
-	}
-	elf_end(elf);
-	if (fd >= 0)
-		close(fd);
-	return release;
-}
-
 static int check_release(struct builder *b, const char *module)
 {
-	char *made = module_release(module);
-	int rc = 0;
+	struct module_info info = { 0 };
+	int rc = module_info_read(module, &info, b->err);
+	const char *made = info.release;
 
-	if (!made || strcmp(made, b->release)) {
+	if (!rc && (!made || strcmp(made, b->release))) {
 		struct buf shown = BUF_INIT;
 
 		buf_puts(&shown, made ? "" : "no kernel");
@@ -251,7 +219,7 @@ static int check_release(struct builder *b, const char *module)
 			     "--kernel-build.", b->kernel_build, buf_str(&shown), b->release);
 		buf_release(&shown);
 	}
-	free(made);
+	module_info_release(&info);
 	return rc;
 }
 
@@ -272,8 +240,9 @@ static int make_module(struct builder *b, const char *tmp, char **made)
 	if (!rc)
 		rc = sources(b->c->kmod_dir, NULL, dir, b->err);
 	if (!rc)
-		rc = compile(b, argv, "The module", tmp, "If a header or tool is missing, install the "
-			     "kernel's headers package again with what it depends on.");
+		rc = compile(b, argv, "The module", tmp, "If a header or tool is missing: `kab lab "
+			     "clean` and `kab lab fetch` bring the lab's again; for this machine's kernel "
+			     "install its headers package with what it depends on.");
 	if (!rc && !fs_exists(*made))
 		rc = err_add(b->err, -ENOENT, "The Kbuild file of %s made no %s.ko; its obj-m must name it.",
 			     b->c->kmod_dir, b->c->facts.module);
@@ -321,28 +290,85 @@ static int check_kernel(struct builder *b)
 		rc = err_add(b->err, -EINVAL, "The target's kernel release is not a name, so no module can "
 			     "be built for it; name the kernel with --kernel.");
 	else if (!fs_exists(makefile))
-		rc = err_add(b->err, -ENOENT, "The headers of kernel %s are not in %s; install them (Debian: "
-			     "apt-get install linux-headers-%s), or name a build folder with --kernel-build.",
-			     b->release, b->kernel_build, b->release);
+		rc = err_add(b->err, -ENOENT, "The headers of kernel %s are not in %s; run `kab lab fetch` "
+			     "for the lab's, install linux-headers-%s for this machine's, or name a build "
+			     "folder with --kernel-build.", b->release, b->kernel_build, b->release);
 	free(makefile);
 	return rc;
 }
 
 /* --- the workload --- */
 
+/* Where the archive is; NULL with a sentence when gcc finds none. The caller frees. */
+static char *find_archive(struct builder *b, const struct library *lib)
+{
+	char *question = mem_printf("-print-file-name=%s", lib->archive);
+	const char *const argv[] = { "gcc", question, NULL };
+	struct buf out = BUF_INIT;
+	struct proc_opts o = { .out = &out, .stop = b->stop, .ctx = b->ctx };
+	char *path = NULL;
+	int rc = proc_run(argv, &o, b->err);
+
+	/* What it does not find, it gives back as it was asked. */
+	if (!rc && buf_str(&out)[0] == '/')
+		path = mem_printf("%.*s", (int)strcspn(out.data, "\n"), out.data);
+	else if (rc >= 0)
+		err_add(b->err, -ENOENT, "The library %s is missing, so the workload of the case %s cannot be "
+			"built; install it (Debian: apt-get install %s).", lib->archive, b->c->facts.name,
+			lib->package);
+	buf_release(&out);
+	free(question);
+	return path;
+}
+
+/* The case's libraries in libs[LIBRARIES]; each must be one that the table has, and be named once. */
+static int find_libraries(struct builder *b, const struct library *libs[], size_t *n)
+{
+	size_t i, j, k;
+
+	for (*n = i = 0; i < b->c->n_workload_libs; i++) {
+		const char *name = b->c->workload_libs[i];
+
+		for (j = 0; j < LIBRARIES && strcmp(libraries[j].name, name); j++)
+			;
+		for (k = 0; k < *n && libs[k] != &libraries[j]; k++)
+			;
+		if (j == LIBRARIES || k < *n) {
+			struct buf shown = BUF_INIT;
+
+			text_escape(&shown, name, strnlen(name, 64), false);
+			err_add(b->err, -EINVAL, "The workload of the case %s asks for the library \"%s\", which %s; "
+				"mend \"libs\" in its case.yaml.", b->c->facts.name, buf_str(&shown),
+				k < *n ? "it has named already" : "kab does not know");
+			buf_release(&shown);
+			return -EINVAL;
+		}
+		libs[(*n)++] = &libraries[j];
+	}
+	return 0;
+}
+
 static int make_workload(struct builder *b, const char *tmp, char **made)
 {
 	char *source = mem_printf("%s/%s", b->c->dir, b->c->workload_source);
-	const char *argv[3 + WORKLOAD_OPTIONS + 4] = { "env", "LC_ALL=C", "gcc" };
-	int rc;
+	const char *argv[3 + WORKLOAD_OPTIONS + 3 + 2 * LIBRARIES + 1] = { "env", "LC_ALL=C", "gcc" };
+	const struct library *libs[LIBRARIES];
+	size_t n_libs, n = 3, i;
+	int rc = find_libraries(b, libs, &n_libs);
 
 	*made = mem_printf("%s/workload", tmp);
-	memcpy(&argv[3], workload_options, sizeof(workload_options));
-	argv[3 + WORKLOAD_OPTIONS] = "-o";
-	argv[4 + WORKLOAD_OPTIONS] = *made;
-	argv[5 + WORKLOAD_OPTIONS] = source;
-	rc = compile(b, argv, "The workload", b->c->dir, "If the C library is missing, install it (Debian: "
-		     "apt-get install libc6-dev).");
+	for (i = 0; i < WORKLOAD_OPTIONS; i++)
+		argv[n++] = workload_options[i];
+	for (i = 0; i < n_libs; i++)
+		argv[n++] = libs[i]->include;
+	argv[n++] = "-o";
+	argv[n++] = *made;
+	argv[n++] = source;
+	for (i = 0; i < n_libs; i++)
+		argv[n++] = libs[i]->link;
+	if (!rc)
+		rc = compile(b, argv, "The workload", b->c->dir, "If the C library is missing, install it "
+			     "(Debian: apt-get install libc6-dev).");
 	free(source);
 	return rc;
 }
@@ -350,13 +376,21 @@ static int make_workload(struct builder *b, const char *tmp, char **made)
 static int workload_digest(struct builder *b, uint64_t *d)
 {
 	char *source = mem_printf("%s/%s", b->c->dir, b->c->workload_source);
-	size_t i;
-	int rc;
+	const struct library *libs[LIBRARIES];
+	size_t n_libs, i;
+	int rc = find_libraries(b, libs, &n_libs);
 
 	digest_str(d, b->compiler);
 	for (i = 0; i < WORKLOAD_OPTIONS; i++)
 		digest_str(d, workload_options[i]);
-	rc = digest_file(d, source, SOURCE_LIMIT, b->err);
+	for (i = 0; !rc && i < n_libs; i++) {
+		char *archive = find_archive(b, libs[i]);
+
+		rc = archive ? digest_file(d, archive, ARCHIVE_LIMIT, b->err) : -ENOENT;
+		free(archive);
+	}
+	if (!rc)
+		rc = digest_file(d, source, SOURCE_LIMIT, b->err);
 	free(source);
 	return rc;
 }

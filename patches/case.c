@@ -109,10 +109,62 @@ static const cyaml_schema_value_t frame = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct yaml_frame, frame_fields),
 };
 
+static const cyaml_schema_field_t requirement_fields[] = {
+	NAME("symbol", struct requirement, symbol),
+	CYAML_FIELD_BOOL("absent", CYAML_FLAG_OPTIONAL, struct requirement, absent),
+	LINE("because", struct requirement, because),
+	END
+};
+static const cyaml_schema_value_t requirement = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct requirement, requirement_fields),
+};
+
+static const cyaml_schema_value_t symbol = {
+	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, NAME_MAX_LEN),
+};
+static const cyaml_schema_field_t patched_fields[] = {
+	NAME("function", struct patched_function, name),
+	LIST("callers", struct patched_function, callers, n_callers, &symbol),
+	END
+};
+static const cyaml_schema_value_t patched = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct patched_function, patched_fields),
+};
+
+static const cyaml_strval_t variants[] = {
+	{ "before", VARIANT_BEFORE },
+	{ "after", VARIANT_AFTER },
+};
+static const cyaml_strval_t equalities[] = {
+	{ "bytes", EQUAL_BYTES },
+	{ "lines", EQUAL_LINES },
+};
+
+static const cyaml_schema_field_t carried_fields[] = {
+	LINE("path", struct carried_file, path),
+	NAME("package", struct carried_file, package),
+	END
+};
+static const cyaml_schema_value_t carried = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct carried_file, carried_fields),
+};
+
+static const cyaml_schema_field_t param_fields[] = {
+	NAME("name", struct case_param, name),
+	LINE("help", struct case_param, help),
+	END
+};
+static const cyaml_schema_value_t param = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct case_param, param_fields),
+};
+
 static const cyaml_schema_field_t workload_fields[] = {
 	NAME("source", struct patch_case, workload_source),
 	MAYBE_LIST("args", struct patch_case, workload_args, n_workload_args, &line),
+	MAYBE_LIST("libs", struct patch_case, workload_libs, n_workload_libs, &line),
 	CYAML_FIELD_UINT("ops_per_block", CYAML_FLAG_DEFAULT, struct patch_case, ops_per_block),
+	MAYBE_LIST("files", struct patch_case, carried, n_carried, &carried),
+	CYAML_FIELD_UINT("lab_ops_per_block", CYAML_FLAG_OPTIONAL, struct patch_case, lab_ops_per_block),
 	END
 };
 
@@ -134,8 +186,15 @@ static const cyaml_schema_field_t file_fields[] = {
 	MAYBE_LIST("profile", struct case_file, frames, n_frames, &frame),
 	MAYBE_LIST("notes", struct case_file, c.facts.notes, c.facts.n_notes, &line),
 	CYAML_FIELD_MAPPING("workload", CYAML_FLAG_DEFAULT, struct case_file, c, workload_fields),
+	MAYBE_LIST("params", struct case_file, c.params, c.n_params, &param),
 	MAYBE_LIST("setup", struct case_file, c.setup, c.n_setup, &line),
 	LIST("check", struct case_file, c.check, c.n_check, &line),
+	CYAML_FIELD_ENUM("equal", CYAML_FLAG_OPTIONAL | CYAML_FLAG_STRICT, struct case_file, c.equal, equalities,
+			 CYAML_ARRAY_LEN(equalities)),
+	CYAML_FIELD_ENUM("native", CYAML_FLAG_OPTIONAL | CYAML_FLAG_STRICT, struct case_file, c.facts.native, variants,
+			 CYAML_ARRAY_LEN(variants)),
+	MAYBE_LIST("requires", struct case_file, c.requires, c.n_requires, &requirement),
+	MAYBE_LIST("patched", struct case_file, c.patched, c.n_patched, &patched),
 	END
 };
 static const cyaml_schema_value_t file_schema = {
@@ -184,7 +243,7 @@ static int check_names(const struct patch_case *c, const char *origin, struct er
 	static const char *const styles[] = { "tree", "flat", "oprofile" };
 	const struct case_facts *f = &c->facts;
 	const char *dot = strrchr(c->workload_source, '.');
-	size_t i;
+	size_t i, k;
 
 	if (!made_of(f->name, LOWER DIGITS "-") || f->name[0] == '-')
 		return invalid(err, origin, "\"name\" may have a-z, 0-9 and -");
@@ -193,7 +252,7 @@ static int check_names(const struct patch_case *c, const char *origin, struct er
 	if (!made_of(c->workload_source, C_NAME "-.") || c->workload_source[0] == '.' ||
 	    !dot || strcmp(dot, ".c"))
 		return invalid(err, origin, "\"source\" of the workload is a C file beside the case file");
-	if (c->ops_per_block < 1 || c->ops_per_block > 1000000000)
+	if (c->ops_per_block < 1 || c->ops_per_block > 1000000000 || c->lab_ops_per_block > 1000000000)
 		return invalid(err, origin, "\"ops_per_block\" is 1 to 1,000,000,000");
 	for (i = 0; i < f->n_functions; i++) {
 		const struct replaced_function *r = &f->functions[i];
@@ -202,6 +261,25 @@ static int check_names(const struct patch_case *c, const char *origin, struct er
 		    !made_of(r->after, C_NAME))
 			return invalid(err, origin, "a name in \"functions\" is not a symbol");
 	}
+	for (i = 0; i < c->n_requires; i++)
+		if (!made_of(c->requires[i].symbol, C_NAME "."))
+			return invalid(err, origin, "a name in \"requires\" is not a symbol");
+	for (i = 0; i < c->n_patched; i++)
+		for (k = 0; k <= c->patched[i].n_callers; k++)
+			if (!made_of(k ? c->patched[i].callers[k - 1] : c->patched[i].name, C_NAME "."))
+				return invalid(err, origin, "a name in \"patched\" is not a symbol");
+	for (i = 0; i < c->n_carried; i++) {
+		const char *path = c->carried[i].path;
+
+		if ((path[0] != '/' && !made_of(path, C_NAME "-.+")) || path[0] == '.' || path[0] == '-' ||
+		    path[strlen(path) - 1] == '/')
+			return invalid(err, origin, "\"path\" of a file is absolute, or the name of a program");
+		if (!made_of(c->carried[i].package, LOWER DIGITS "-.+"))
+			return invalid(err, origin, "\"package\" of a file is the name of a Debian package");
+	}
+	for (i = 0; i < c->n_params; i++)
+		if (!made_of(c->params[i].name, C_NAME))
+			return invalid(err, origin, "a name in \"params\" is not one of a module's parameter");
 	for (i = 0; i < f->n_kernels; i++)
 		if (!made_of(f->kernels[i], DIGITS ".") || !strchr(f->kernels[i], '.'))
 			return invalid(err, origin, "\"kernels\" lists lines such as \"6.1\"");
@@ -300,13 +378,36 @@ static void strings_release(char **v, size_t n)
 
 void case_release(struct patch_case *c)
 {
+	size_t i;
+
 	case_facts_release(&c->facts);
 	free(c->dir);
 	free(c->kmod_dir);
 	free(c->workload_source);
 	strings_release(c->workload_args, c->n_workload_args);
+	for (i = 0; i < c->n_carried; i++) {
+		free(c->carried[i].path);
+		free(c->carried[i].package);
+	}
+	free(c->carried);
+	for (i = 0; i < c->n_params; i++) {
+		free(c->params[i].name);
+		free(c->params[i].help);
+	}
+	free(c->params);
+	strings_release(c->workload_libs, c->n_workload_libs);
 	strings_release(c->setup, c->n_setup);
 	strings_release(c->check, c->n_check);
+	for (i = 0; i < c->n_requires; i++) {
+		free(c->requires[i].symbol);
+		free(c->requires[i].because);
+	}
+	free(c->requires);
+	for (i = 0; i < c->n_patched; i++) {
+		free(c->patched[i].name);
+		strings_release(c->patched[i].callers, c->patched[i].n_callers);
+	}
+	free(c->patched);
 	memset(c, 0, sizeof(*c));
 }
 
@@ -424,6 +525,48 @@ int case_names(char ***names, size_t *n, struct err *err)
 	*names = found.v;
 	*n = found.n;
 	return 0;
+}
+
+bool case_for_kernel(const struct patch_case *c, const char *release)
+{
+	size_t i, n;
+
+	for (i = 0; i < c->facts.n_kernels; i++) {
+		n = strlen(c->facts.kernels[i]);
+		if (!strncmp(release, c->facts.kernels[i], n) && (!release[n] || strchr(".-", release[n])))
+			return true;
+	}
+	return false;
+}
+
+unsigned case_ops(const struct patch_case *c, const char *target)
+{
+	return c->lab_ops_per_block && !strcmp(target, "vm") ? c->lab_ops_per_block : c->ops_per_block;
+}
+
+char *case_expand(const char *text, unsigned ops, const char *workload)
+{
+	struct buf out = BUF_INIT;
+	char number[16];
+	const struct { const char *word, *value; size_t len; } words[] = {
+		{ "{ops}", number, (size_t)snprintf(number, sizeof(number), "%u", ops) },
+		{ "{workload}", workload, workload ? strlen(workload) : 0 },
+		{ "{dir}", workload, workload && strrchr(workload, '/') ? (size_t)(strrchr(workload, '/') - workload) : 0 },
+	};
+	const size_t n = sizeof(words) / sizeof(words[0]);
+	size_t i;
+
+	while (*text) {
+		for (i = 0; i < n && (!words[i].value || strncmp(text, words[i].word, strlen(words[i].word))); i++)
+			;
+		if (i < n) {
+			buf_add(&out, words[i].value, words[i].len);
+			text += strlen(words[i].word);
+		} else {
+			buf_putc(&out, *text++);
+		}
+	}
+	return buf_detach(&out);
 }
 
 struct alias *case_aliases(const struct patch_case *c, size_t *n)

@@ -119,6 +119,7 @@ struct case_facts {
 	struct claimed_frame *frames;	size_t n_frames;
 	char *module;			/* kernel module name, "kab_net_procfs" */
 	char *operation;		/* what one operation is: "read of /proc/net/dev" */
+	enum variant native;		/* the variant whose code the running kernel's own is; VARIANT_NONE: not said */
 	char *style;			/* report style of the mail: "tree", "flat", "oprofile" */
 };
 void case_facts_release(struct case_facts *c);

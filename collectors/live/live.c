@@ -32,6 +32,7 @@
 #define CLOSE_MS 70000		/* an agent that unloads a livepatch waits for its transition */
 #define LOG_LIMIT 4096		/* of what the agent's program, or sudo, said on stderr */
 #define FACTS_LIMIT 256
+#define PROBE_LIMIT 256		/* elements taken of any list of an answer to a probe */
 
 struct live {
 	int fd;				/* the stream, not blocking; -1 closed */
@@ -44,6 +45,9 @@ struct live {
 	uint32_t id;			/* of the last request */
 	bool greeted;
 	bool stopped;			/* Stop was sent for the request in hand */
+	unsigned patience_s;		/* see live_patience() */
+	struct live_took took;
+	uint64_t tainted;
 	int dead;			/* negative errno once the stream has failed */
 	struct err died;		/* why */
 };
@@ -303,6 +307,9 @@ static int await(struct live *l, Kab__Reply **reply, struct err *err)
 			return die(l, -ECANCELED, &why, err);
 		}
 	}
+	l->tainted = (*reply)->tainted;
+	if ((*reply)->module)
+		l->took = (struct live_took){ (*reply)->module->call_ns, (*reply)->module->transition_ns };
 	if (sink_rc)
 		rc = err_add(err, sink_rc, "The recording was stopped because what came could not be kept.");
 	else
@@ -544,12 +551,16 @@ static int send_data(struct live *l, const void *data, size_t len, struct err *e
 	return rc;
 }
 
-int live_module_load(struct live *l, const char *name, const void *ko, size_t len, struct err *err)
+int live_module_load(struct live *l, const char *name, const void *ko, size_t len, const char *params,
+		     struct err *err)
 {
 	Kab__ModuleLoad rq = KAB__MODULE_LOAD__INIT;
 	int rc = send_data(l, ko, len, err);
 
 	rq.name = (char *)name;
+	rq.params = (char *)params;
+	rq.patience_s = l->patience_s;
+	l->took = (struct live_took){ 0 };
 	return rc ? rc : ask(l, KAB__REQUEST__BODY_MODULE_LOAD, &rq, err);
 }
 
@@ -566,6 +577,8 @@ int live_module_switch(struct live *l, const char *name, enum variant v, struct 
 
 	rq.name = (char *)name;
 	rq.variant = variants[v];
+	rq.patience_s = l->patience_s;
+	l->took = (struct live_took){ 0 };
 	return ask(l, KAB__REQUEST__BODY_MODULE_SWITCH, &rq, err);
 }
 
@@ -574,7 +587,109 @@ int live_module_unload(struct live *l, const char *name, struct err *err)
 	Kab__ModuleUnload rq = KAB__MODULE_UNLOAD__INIT;
 
 	rq.name = (char *)name;
+	rq.patience_s = l->patience_s;
+	l->took = (struct live_took){ 0 };
 	return ask(l, KAB__REQUEST__BODY_MODULE_UNLOAD, &rq, err);
+}
+
+int live_module_keep(struct live *l, const char *name, struct err *err)
+{
+	Kab__ModuleKeep rq = KAB__MODULE_KEEP__INIT;
+
+	rq.name = (char *)name;
+	return ask(l, KAB__REQUEST__BODY_MODULE_KEEP, &rq, err);
+}
+
+void live_patience(struct live *l, unsigned seconds)
+{
+	l->patience_s = seconds;
+}
+
+struct live_took live_took(const struct live *l)
+{
+	return l->took;
+}
+
+uint64_t live_tainted(const struct live *l)
+{
+	return l->tainted;
+}
+
+/* --- probe --- */
+
+static char *escaped(const char *s)
+{
+	struct buf b = BUF_INIT;
+
+	text_escape(&b, s, strlen(s), false);
+	return b.data ? buf_detach(&b) : mem_strdup("");
+}
+
+static char **strings(char *const *from, size_t n, size_t *count)
+{
+	char **v;
+
+	*count = n < PROBE_LIMIT ? n : PROBE_LIMIT;
+	v = mem_calloc(*count + 1, sizeof(*v));
+	for (size_t i = 0; i < *count; i++)
+		v[i] = escaped(from[i]);
+	return v;
+}
+
+static void take_symbol(struct probed_symbol *s, const char *asked, const Kab__ProbedSymbol *from)
+{
+	s->name = mem_strdup(asked);
+	s->code = from->code;
+	s->data = from->data;
+	s->in_modules = from->in_modules;
+	s->traceable = from->traceable;
+	s->parts = strings(from->parts, from->n_parts, &s->n_parts);
+	s->owners = strings(from->owners, from->n_owners, &s->n_owners);
+}
+
+static int take_probe(struct live *l, const char *const *symbols, size_t n, const Kab__ProbeResult *from, struct probe *p,
+		      struct err *err)
+{
+	if (!from || from->n_symbols > n)
+		return garbage(l, err);
+	p->tracing = from->tracing;
+	p->symbols = mem_calloc(n + 1, sizeof(*p->symbols));
+	/* The same name twice is answered once, in order of first mention. */
+	for (size_t i = 0; i < n && p->n_symbols < from->n_symbols; i++)
+		if (!strcmp(symbols[i], from->symbols[p->n_symbols]->name)) {
+			take_symbol(&p->symbols[p->n_symbols], symbols[i], from->symbols[p->n_symbols]);
+			p->n_symbols++;
+		}
+	if (p->n_symbols < from->n_symbols)
+		return garbage(l, err);
+	p->n_modules = from->n_modules < PROBE_LIMIT ? from->n_modules : PROBE_LIMIT;
+	p->modules = mem_calloc(p->n_modules + 1, sizeof(*p->modules));
+	for (size_t i = 0; i < p->n_modules; i++)
+		p->modules[i] = (struct probed_module){ .name = escaped(from->modules[i]->name),
+			.variant = escaped(from->modules[i]->variant), .enabled = from->modules[i]->enabled,
+			.transition = from->modules[i]->transition };
+	return 0;
+}
+
+int live_probe(struct live *l, const char *const *symbols, size_t n, struct probe *p, struct err *err)
+{
+	Kab__Probe rq = KAB__PROBE__INIT;
+	Kab__Reply *reply;
+	int rc;
+
+	memset(p, 0, sizeof(*p));
+	rq.symbols = (char **)symbols;
+	rq.n_symbols = n;
+	rc = send_request(l, KAB__REQUEST__BODY_PROBE, &rq, err);
+	if (!rc)
+		rc = await(l, &reply, err);
+	if (rc)
+		return rc;
+	rc = take_probe(l, symbols, n, reply->probe, p, err);
+	if (rc)
+		probe_release(p);
+	kab__reply__free_unpacked(reply, NULL);
+	return rc;
 }
 
 int live_put(struct live *l, const char *path_hint, const void *data, size_t len, char **remote_path,

@@ -18,6 +18,7 @@
 
 #include "base/buf.h"
 #include "profile/experiment.h"
+#include "profile/probe.h"
 
 struct err;
 struct live;
@@ -75,13 +76,32 @@ void live_close(struct live *l);
 /* Facts about the machine the agent is on: kernel, cpu, clock source, perf abilities. */
 int live_facts(struct live *l, struct machine *m, struct err *err);
 
-/* The module: an ELF object sent over the stream, loaded with finit_module. */
-int live_module_load(struct live *l, const char *name, const void *ko, size_t len, struct err *err);
+/* The module: an ELF object sent over the stream, loaded with finit_module and these parameters ("A=1 B=2", ""). */
+int live_module_load(struct live *l, const char *name, const void *ko, size_t len, const char *params,
+		     struct err *err);
 /* VARIANT_NATIVE: the livepatch is disabled (and may be re-enabled by before/after). */
 int live_module_switch(struct live *l, const char *name, enum variant v, struct err *err);
 int live_module_unload(struct live *l, const char *name, struct err *err);
+/* It stays loaded when the agent ends. A later agent switches and unloads it as if it were its own. */
+int live_module_keep(struct live *l, const char *name, struct err *err);
+/* How long a livepatch transition may last before it is reversed, from now on; 0: the agent's own idea, 60 s. */
+void live_patience(struct live *l, unsigned seconds);
+/* What the last load, switch or unload took, succeeded or not. */
+struct live_took {
+	uint64_t call_ns;	/* finit_module, the write of `variant`, delete_module */
+	uint64_t transition_ns;	/* until the livepatch was in force, or out of it, for every task; 0: there was none */
+};
+struct live_took live_took(const struct live *l);
+/* /proc/sys/kernel/tainted there, at the last reply; 0 before any. */
+uint64_t live_tainted(const struct live *l);
 
-/* A file put on the target (the workload), mode 0755, gone when the agent ends. */
+/* What the kernel there has of these names (256 at most), and which modules of kab's are loaded. */
+int live_probe(struct live *l, const char *const *symbols, size_t n, struct probe *p, struct err *err);
+
+/*
+ * A file put on the target (the workload), mode 0755, gone when the agent ends. All files of one agent lie in a
+ * folder of its own, each by the last part of `path_hint`; by a hint "FOLDER/NAME" in a folder of that.
+ */
 int live_put(struct live *l, const char *path_hint, const void *data, size_t len, char **remote_path,
 	     struct err *err);
 /* Runs a command there and returns its stdout (1 MiB at most) and exit status. */

@@ -402,9 +402,9 @@ static void test_errors(void **state)
 	assert_non_null(strstr(err.text, "sneezes"));
 	assert_non_null(strstr(err.text, "cpu-clock"));
 	err_clear(&err);
-	assert_int_equal(live_module_load(l, "../evil", "x", 1, &err), -EINVAL);
+	assert_int_equal(live_module_load(l, "../evil", "x", 1, "", &err), -EINVAL);
 	err_clear(&err);
-	assert_true(live_module_load(l, "kab_no_elf", "x", 1, &err) < 0);
+	assert_true(live_module_load(l, "kab_no_elf", "x", 1, "", &err) < 0);
 	assert_true(err.len > 20);
 	err_clear(&err);
 	assert_int_equal(live_module_switch(l, "kab_none", VARIANT_BEFORE, &err), -ENOENT);

@@ -30,7 +30,16 @@ static const struct { const char *key, *path; } files[] = {
 	{ "perf.max_stack", "/proc/sys/kernel/perf_event_max_stack" },
 	{ "perf.max_rate", "/proc/sys/kernel/perf_event_max_sample_rate" },
 	{ "kernel.kptr_restrict", "/proc/sys/kernel/kptr_restrict" },
+	{ "kernel.tainted", "/proc/sys/kernel/tainted" },
+	{ "kernel.lockdown", "/sys/kernel/security/lockdown" },
+	{ "modules.disabled", "/proc/sys/kernel/modules_disabled" },
+	{ "modules.sig_enforce", "/sys/module/module/parameters/sig_enforce" },
+	{ "ftrace.enabled", "/proc/sys/kernel/ftrace_enabled" },
 };
+
+/* Five bytes: the attributes of the variable, then 1 when Secure Boot is on. Absent without EFI. */
+#define SECURE_BOOT "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+
 
 /* A line "NAME : VALUE" of a file is the fact. */
 static const struct { const char *key, *path, *name; } fields[] = {
@@ -89,12 +98,33 @@ static bool field(const char *path, const char *name, char *value, size_t size)
 	return found;
 }
 
-static void add_virtual(struct answer *a)
+static bool flag(const char *flags, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = flags; (p = strstr(p, name)); p += n)
+		if ((p == flags || p[-1] == ' ') && (p[n] == ' ' || !p[n]))
+			return true;
+	return false;
+}
+
+static void add_flags(struct answer *a)
 {
 	char flags[4096];
 
-	if (field("/proc/cpuinfo", "flags", flags, sizeof(flags)))
-		add(a, "machine.virtual", strstr(flags, " hypervisor") ? "yes" : "no");
+	if (!field("/proc/cpuinfo", "flags", flags, sizeof(flags)))
+		return;
+	add(a, "machine.virtual", flag(flags, "hypervisor") ? "yes" : "no");
+	add(a, "cpu.ibt", flag(flags, "ibt") ? "yes" : "no");
+}
+
+static void add_secure_boot(struct answer *a)
+{
+	struct buf value = BUF_INIT;
+
+	if (!buf_read_file(&value, SECURE_BOOT, 64, NULL) && value.len == 5)
+		add(a, "kernel.secure_boot", value.data[4] == 1 ? "on" : "off");
+	buf_release(&value);
 }
 
 static void add_mitigations(struct answer *a)
@@ -138,7 +168,8 @@ int serve_facts(struct session *s, const Kab__Request *rq, struct answer *a, str
 		add_file(a, files[i].key, files[i].path);
 	for (i = 0; i < sizeof(present) / sizeof(present[0]); i++)
 		add(a, present[i].key, access(present[i].path, F_OK) ? "no" : "yes");
-	add_virtual(a);
+	add_flags(a);
+	add_secure_boot(a);
 	add_mitigations(a);
 	add_perf(a);
 	return 0;

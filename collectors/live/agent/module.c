@@ -4,82 +4,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "collectors/live/agent/supervise.h"
+#include "collectors/live/agent/sysfs.h"
+#include "collectors/live/agent/transition.h"
 
-#define PATIENCE_S 60		/* for a transition: a task asleep in the patched function holds it up */
-#define SYS_PATH 160
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static bool pause_once(const struct module_wait *w)
-{
-	const struct timespec tick = { 0, 20000000 };
-
-	if (w)
-		return w->pause(w->ctx);
-	nanosleep(&tick, NULL);
-	return true;
-}
+#define KLP "kernel/livepatch"
 
 bool module_name_ok(const char *name)
 {
 	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 
 	return n > 0 && n < MODULE_NAME && !name[n];
-}
-
-static bool sys_exists(const char *dir, const char *name, const char *file)
-{
-	char path[SYS_PATH];
-
-	snprintf(path, sizeof(path), "/sys/%s/%s/%s", dir, name, file);
-	return access(path, F_OK) == 0;
-}
-
-static int sys_write(const char *dir, const char *name, const char *file, const char *text)
-{
-	char path[SYS_PATH];
-	int fd, rc = 0;
-
-	snprintf(path, sizeof(path), "/sys/%s/%s/%s", dir, name, file);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		rc = -errno;
-	close(fd);
-	return rc;
-}
-
-/* The number in a file, or -errno. */
-static int sys_number(const char *dir, const char *name, const char *file)
-{
-	char path[SYS_PATH];
-	int value = -EINVAL;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/%s/%s/%s", dir, name, file);
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
-	if (fscanf(f, "%d", &value) != 1)
-		value = -EINVAL;
-	fclose(f);
-	return value;
 }
 
 bool module_loaded(const char *name)
@@ -89,23 +30,17 @@ bool module_loaded(const char *name)
 
 bool module_enabled(const char *name)
 {
-	return module_loaded(name) && sys_number("kernel/livepatch", name, "enabled") == 1;
+	return module_loaded(name) && sys_number(KLP, name, "enabled") == 1;
 }
 
-static int wait_transition(const char *name, const struct module_wait *w, struct err *err)
+bool module_is_kab(const char *name)
 {
-	double until = now_s() + PATIENCE_S;
+	return module_name_ok(name) && !strncmp(name, "kab_", 4) && sys_exists("module", name, "parameters/variant");
+}
 
-	while (sys_number("kernel/livepatch", name, "transition") == 1) {
-		if (now_s() > until)
-			return err_add(err, -ETIMEDOUT,
-				       "The livepatch %s was not in force everywhere after %d s: a task "
-				       "sleeps in the function it replaces.",
-				       name, PATIENCE_S);
-		if (!pause_once(w))
-			return err_add(err, -ECANCELED, "Loading the module %s was cancelled.", name);
-	}
-	return 0;
+void module_variant_now(const char *name, char *value, size_t size)
+{
+	sys_line("module", name, "parameters/variant", value, size);
 }
 
 static int memfd_of(const void *data, size_t len)
@@ -156,72 +91,79 @@ static int explain_load(int num, const char *name, struct err *err)
 	}
 }
 
-int module_load(const char *name, const void *ko, size_t len, const struct module_wait *w, struct err *err)
+int module_load(const char *name, const void *ko, size_t len, const char *params,
+		const struct module_wait *w, struct module_took *t,
+		struct err *err)
 {
+	uint64_t began;
 	int fd, rc;
 
 	if (module_loaded(name))
-		return err_add(err, -EEXIST,
-			       "A module named %s is loaded already, and not by this agent; unload it "
-			       "first (rmmod %s).",
-			       name, name);
+		return err_add(err, -EEXIST, "A module named %s is loaded already, and not by this agent; unload it first "
+			       "(`kab patch unload`, or rmmod %s).", name, name);
 	fd = memfd_of(ko, len);
 	if (fd < 0)
 		return err_sys(err, errno, "Cannot hold the module %s in memory", name);
-	rc = (int)syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
+	began = transition_now();
+	rc = (int)syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
+	if (t)
+		t->call_ns += transition_now() - began;
 	close(fd);
 	if (rc)
 		return explain_load(-rc, name, err);
-	rc = wait_transition(name, w, err);
+	rc = transition_wait(name, true, w, t, err);
 	if (rc)
-		module_remove(name, NULL, NULL);
+		module_remove(name, NULL, NULL, NULL);
 	return rc;
 }
 
-int module_variant(const char *name, const char *variant, struct err *err)
+int module_variant(const char *name, const char *variant, struct module_took *t, struct err *err)
 {
+	uint64_t began = transition_now();
 	int rc = sys_write("module", name, "parameters/variant", variant);
 
+	if (t)
+		t->call_ns += transition_now() - began;
 	if (rc)
 		return err_sys(err, -rc, "Cannot switch the module %s to %s", name, variant);
 	return 0;
 }
 
-int module_disable(const char *name, const struct module_wait *w, struct err *err)
+int module_disable(const char *name, const struct module_wait *w, struct module_took *t, struct err *err)
 {
-	double until = now_s() + PATIENCE_S;
-	int rc = 0;
+	uint64_t until = transition_now() + transition_patience(w) * 1000000000ull;
+	int rc;
 
-	while (sys_exists("kernel/livepatch", name, "")) {
-		/* EBUSY: another transition. Once ours has begun `enabled` reads 0; then the folder goes. */
-		if (sys_number("kernel/livepatch", name, "enabled") == 1)
-			rc = sys_write("kernel/livepatch", name, "enabled", "0");
+	/* Once the way out has begun, `enabled` reads 0 and the folder goes at its end. */
+	while (sys_number(KLP, name, "enabled") == 1) {
+		rc = sys_write(KLP, name, "enabled", "0");
 		if (rc && rc != -EBUSY && rc != -ENOENT && rc != -ENODEV)
 			return err_sys(err, -rc, "Cannot disable the livepatch %s", name);
-		if (now_s() > until)
-			return err_add(err, -ETIMEDOUT,
-				       "The livepatch %s was still in force after %d s: a task sleeps in "
-				       "the function it replaces.",
-				       name, PATIENCE_S);
-		if (!pause_once(w))
+		if (rc == -EBUSY && transition_now() > until)
+			return err_add(err, -ETIMEDOUT, "The livepatch %s could not be disabled: the transition of another "
+				       "livepatch has been under way for %u s (`grep . /sys/kernel/livepatch/*/transition`).",
+				       name, transition_patience(w));
+		if (rc == -EBUSY && !transition_pause(w))
 			return err_add(err, -ECANCELED, "Disabling the livepatch %s was cancelled.", name);
 	}
-	return 0;
+	return sys_exists(KLP, name, "") ? transition_wait(name, false, w, t, err) : 0;
 }
 
-int module_remove(const char *name, const struct module_wait *w, struct err *err)
+int module_remove(const char *name, const struct module_wait *w, struct module_took *t, struct err *err)
 {
-	double until = now_s() + PATIENCE_S;
-	int rc = module_disable(name, w, err);
+	int rc = module_disable(name, w, t, err);
+	uint64_t began = transition_now(), until = began + transition_patience(w) * 1000000000ull;
 
 	/* The last tasks may still be on their way out of the module's code. */
 	while (!rc && syscall(SYS_delete_module, name, O_NONBLOCK)) {
 		if (errno == ENOENT)
 			break;
-		if ((errno != EAGAIN && errno != EBUSY && errno != EWOULDBLOCK) || now_s() > until)
+		if ((errno != EAGAIN && errno != EBUSY && errno != EWOULDBLOCK) || transition_now() > until)
 			rc = err_sys(err, errno, "Cannot unload the module %s", name);
-		else if (!pause_once(w))
+		else if (!transition_pause(w))
 			rc = err_add(err, -ECANCELED, "Unloading the module %s was cancelled.", name);
 	}
+	if (t)
+		t->call_ns += transition_now() - began;
 	return rc;
 }

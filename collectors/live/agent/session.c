@@ -25,6 +25,8 @@ static const struct request {
 	{ KAB__REQUEST__BODY_MODULE_LOAD, serve_module_load },
 	{ KAB__REQUEST__BODY_MODULE_SWITCH, serve_module_switch },
 	{ KAB__REQUEST__BODY_MODULE_UNLOAD, serve_module_unload },
+	{ KAB__REQUEST__BODY_MODULE_KEEP, serve_module_keep },
+	{ KAB__REQUEST__BODY_PROBE, serve_probe },
 	{ KAB__REQUEST__BODY_PUT, serve_put },
 	{ KAB__REQUEST__BODY_CAPTURE, serve_capture },
 	{ KAB__REQUEST__BODY_RUN, serve_run },
@@ -167,6 +169,20 @@ static void answer_release(struct answer *a)
 		free(a->facts.v[i].value);
 	}
 	vec_release(&a->facts);
+	if (a->probe)
+		kab__probe_result__free_unpacked(a->probe, NULL);
+}
+
+/* 0 where it cannot be read. */
+static uint64_t tainted(void)
+{
+	struct buf text = BUF_INIT;
+	uint64_t bits = 0;
+
+	if (!buf_read_file(&text, "/proc/sys/kernel/tainted", 64, NULL))
+		bits = strtoull(buf_str(&text), NULL, 10);
+	buf_release(&text);
+	return bits;
 }
 
 static void reply(struct session *s, uint32_t id, int code, struct answer *a, struct err *err)
@@ -191,6 +207,9 @@ static void reply(struct session *s, uint32_t id, int code, struct answer *a, st
 	r.output.len = a->output.len;
 	r.exit_status = a->exit_status;
 	r.result = a->has_result ? &a->result : NULL;
+	r.module = a->has_module ? &a->module : NULL;
+	r.probe = a->probe;
+	r.tainted = tainted();
 	if (wire_event(&s->out, KAB__EVENT__BODY_REPLY, &r))
 		bad_stream(s, "kab-agent's answer is longer than a frame may be.");
 	session_send(s);
@@ -284,6 +303,7 @@ static void greet(struct session *s)
 	hello.version = WIRE_VERSION;
 	hello.name = name;
 	wire_event(&s->out, KAB__EVENT__BODY_HELLO, &hello);
+	modules_left(s);
 	session_send(s);
 }
 

@@ -18,15 +18,17 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "collectors/live/agent/kmsg.h"
+#include "collectors/live/agent/module.h"
 #include "collectors/live/agent/results.h"
 #include "collectors/live/agent/supervise.h"
 #include "collectors/live/agent/workload.h"
 #include "collectors/live/wire.h"
 
-/* A module that kab sent, kept so that it can be loaded again after it was disabled. */
+/* A module that kab sent, kept so that it can be loaded again after it was disabled; or an adopted one. */
 struct kept_module {
 	char name[MODULE_NAME];
-	struct buf ko;
+	char params[512];
+	struct buf ko;			/* empty: adopted */
 	bool livepatch;			/* as last loaded */
 };
 
@@ -44,6 +46,8 @@ struct session {
 	bool ended;			/* nobody listens any more */
 	struct buf data;		/* of Data messages, for the next ModuleLoad or Put */
 	VEC(struct kept_module) modules;
+	unsigned patience_s;		/* of the module request in hand */
+	struct module_took took;	/* by it */
 	struct buf kernel_modules;	/* names and addresses as kallsyms last went out; empty: never */
 	bool vdso_sent;
 	uint32_t next_stack;		/* first number of the next block */
@@ -60,6 +64,9 @@ struct answer {
 	Kab__RunResult result;		/* points into the two below */
 	struct results results;
 	Kab__Metric metrics[RESULTS_METRICS], *metric_list[RESULTS_METRICS];
+	bool has_module;
+	Kab__ModuleResult module;
+	Kab__ProbeResult *probe;	/* NULL: none; freed with free_unpacked */
 };
 
 /* Serves until the stream ends. Returns the exit status of the worker. */
@@ -86,11 +93,15 @@ int serve_facts(struct session *s, const Kab__Request *rq, struct answer *a, str
 int serve_module_load(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
 int serve_module_switch(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
 int serve_module_unload(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
+int serve_module_keep(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
+int serve_probe(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);	/* probe.c */
 int serve_put(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
 /* block.c */
 int serve_capture(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
 int serve_run(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err);
 
+/* Queues a line for each module of kab's that is loaded as the session begins. */
+void modules_left(struct session *s);	/* serve.c */
 /* The kernel's symbols, when the set of modules is not the one they were sent for; and the vdso, once. */
 int send_symbols(struct session *s, struct err *err);	/* kallsyms.c */
 

@@ -43,7 +43,7 @@ void ledger_undo(struct ledger *l)
 {
 	for (size_t i = LEDGER_MODULES; i-- > 0;) {
 		if (l->modules[i][0])
-			module_remove(l->modules[i], NULL, NULL);
+			module_remove(l->modules[i], NULL, NULL, NULL);
 		l->modules[i][0] = '\0';
 	}
 	if (l->folder[0])
