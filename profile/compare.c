@@ -221,7 +221,7 @@ static struct noise_floor noise(const struct metric *m, const struct timed *t, c
 	return f;
 }
 
-static void floor_findings(const struct metric *m, struct findings *out)
+static void floor_caveats(const struct metric *m, struct caveats *out)
 {
 	const struct estimate *e = &m->est;
 	double base = fabs(e->before.mean);
@@ -229,30 +229,30 @@ static void floor_findings(const struct metric *m, struct findings *out)
 	if (!m->floor.n || !(base > 0))
 		return;
 	if (m->floor.effect.p < 0.01)
-		findings_add(out, FIND_AA_DIFFERS, LEVEL_WARN, m->name,
+		caveats_add(out, CAVEAT_AA_DIFFERS, LEVEL_WARN, m->name,
 			     "Before against before differs by %+.2g %% (p %.2g): something other than the patch moves"
 			     " this figure, and differences of this size are not the patch's.",
 			     100 * m->floor.effect.diff / base, m->floor.effect.p);
 	if ((e->verdict == VERDICT_BETTER || e->verdict == VERDICT_WORSE) && fabs(e->rel) <= m->floor.worst)
-		findings_add(out, FIND_NOISE_FLOOR, LEVEL_WARN, m->name,
+		caveats_add(out, CAVEAT_NOISE_FLOOR, LEVEL_WARN, m->name,
 			     "The difference of %+.2g %% is inside the noise floor: before against before may differ by up to"
 			     " %.2g %%.", 100 * e->rel, 100 * m->floor.worst);
 }
 
-static void needed_finding(const struct metric *m, struct findings *out)
+static void needed_caveat(const struct metric *m, struct caveats *out)
 {
 	const struct estimate *e = &m->est;
 
 	if (e->verdict == VERDICT_TOO_FEW && e->before.n && e->after.n)
-		findings_add(out, FIND_TOO_FEW, LEVEL_WARN, m->name,
+		caveats_add(out, CAVEAT_TOO_FEW, LEVEL_WARN, m->name,
 			     "No verdict from %zu and %zu blocks: spread needs at least 2 of each, a rank test 6.",
 			     e->before.n, e->after.n);
 	else if (e->verdict == VERDICT_UNDECIDED && e->pairs_needed)
-		findings_add(out, FIND_TOO_FEW, LEVEL_NOTE, m->name,
+		caveats_add(out, CAVEAT_TOO_FEW, LEVEL_NOTE, m->name,
 			     "Undecided: with this spread it takes about %zu blocks of each for an interval of +-%.3g %%.",
 			     e->pairs_needed, 100 * e->margin);
 	else if (e->verdict == VERDICT_UNDECIDED && e->diff_sd > 0)
-		findings_add(out, FIND_TOO_FEW, LEVEL_NOTE, m->name,
+		caveats_add(out, CAVEAT_TOO_FEW, LEVEL_NOTE, m->name,
 			     "Undecided: with this spread no reasonable number of blocks gives an interval of +-%.3g %%.",
 			     100 * e->margin);
 }
@@ -292,13 +292,13 @@ static void add_metric(struct compare *c, const struct timed *t, const struct us
 		sets[v] = (struct shape_set){ variant_name(variant), m->values[variant], at[variant],
 					      m->n_values[variant] };
 	}
-	found = shape_findings(sets, resolution, paired, m->name, &c->findings);
+	found = shape_caveats(sets, resolution, paired, m->name, &c->caveats);
 	shaky = found & (SHAPE_OUTLIER | SHAPE_MODES);
 	m->est = verdict_of(sets[BEFORE].x, sets[BEFORE].n, sets[AFTER].x, sets[AFTER].n, paired, shaky, resolution,
 			    m->better, design);
 	m->floor = noise(m, t, used, n, resolution);
-	needed_finding(m, &c->findings);
-	floor_findings(m, &c->findings);
+	needed_caveat(m, &c->caveats);
+	floor_caveats(m, &c->caveats);
 	for (v = 0; v < VARIANT_COUNT; v++)
 		free(at[v]);
 }
@@ -327,8 +327,8 @@ static bool gate(struct compare *c, const struct run runs[SIDES], const char *co
 	if (!kernels)
 		sides[AFTER].freq_hz = sides[BEFORE].freq_hz;
 	if (c->side[BEFORE] && c->side[AFTER])
-		gate_check(sides, c->measure, &c->findings);
-	c->refused = findings_worst(&c->findings) == LEVEL_REFUSE;
+		gate_check(sides, c->measure, &c->caveats);
+	c->refused = caveats_worst(&c->caveats) == LEVEL_REFUSE;
 	return !c->refused;
 }
 
@@ -479,7 +479,7 @@ void compare_free(struct compare *c)
 	free(c->metrics);
 	free(c->flat);
 	free(c->stacks);
-	findings_release(&c->findings);
+	caveats_release(&c->caveats);
 	diff_free(c->diff);
 	profile_free(c->side[BEFORE]);
 	profile_free(c->side[AFTER]);

@@ -7,7 +7,7 @@
 
 #include "profile/change.h"
 #include "profile/diff.h"
-#include "profile/finding.h"
+#include "profile/caveat.h"
 #include "profile/verdict.h"
 
 /* What one block contributes. */
@@ -44,8 +44,8 @@ struct compare {
 	double samples[SIDES], lost[SIDES];
 	size_t blocks[VARIANT_COUNT];		/* complete, not warm-up */
 	size_t left_out;			/* warm-up, incomplete, failed, without operations, without partner */
-	struct findings findings;		/* what is to be known of blocks and profiles */
-	bool refused;				/* the profiles are not comparable: no diff; `findings` says why */
+	struct caveats caveats;		/* what is to be known of blocks and profiles */
+	bool refused;				/* the profiles are not comparable: no diff; `caveats` says why */
 };
 
 /*

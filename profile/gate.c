@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * gate: see gate.h. Called by compare for the two sides it is about to subtract;
- * the findings are printed by every view of the comparison.
+ * the caveats are printed by every view of the comparison.
  */
 #include "profile/gate.h"
 
@@ -65,7 +65,7 @@ static void base_event(const char *event, struct buf *out)
 	text_escape(out, event, n > 60 ? 60 : n, true);
 }
 
-static void events(const struct gate_side s[2], struct findings *out)
+static void events(const struct gate_side s[2], struct caveats *out)
 {
 	struct buf name[2] = { BUF_INIT, BUF_INIT };
 	int i;
@@ -74,22 +74,22 @@ static void events(const struct gate_side s[2], struct findings *out)
 		if (s[i].event)
 			base_event(s[i].event, &name[i]);
 	if (s[0].event && s[1].event && strcmp(buf_str(&name[0]), buf_str(&name[1])))
-		findings_add(out, FIND_EVENT, LEVEL_REFUSE, NULL,
+		caveats_add(out, CAVEAT_EVENT, LEVEL_REFUSE, NULL,
 			     "Not comparable: before was sampled by %s, after by %s; record both with the same --events.",
 			     buf_str(&name[0]), buf_str(&name[1]));
 	else if (s[0].event && s[1].event && strcmp(s[0].event, s[1].event))
-		findings_add(out, FIND_EVENT, LEVEL_NOTE, NULL,
+		caveats_add(out, CAVEAT_EVENT, LEVEL_NOTE, NULL,
 			     "The same event %s was sampled with different precision (:p), so leaf functions may have"
 			     " shifted.", buf_str(&name[0]));
 	else if (!s[0].event != !s[1].event)
-		findings_add(out, FIND_EVENT, LEVEL_WARN, NULL,
+		caveats_add(out, CAVEAT_EVENT, LEVEL_WARN, NULL,
 			     "The event of %s is not known; it has to be %s for the difference to mean anything.",
 			     names[!s[1].event], buf_str(&name[!s[0].event]));
 	buf_release(&name[0]);
 	buf_release(&name[1]);
 }
 
-static void rates(const struct gate_side s[2], enum measure m, struct findings *out)
+static void rates(const struct gate_side s[2], enum measure m, struct caveats *out)
 {
 	double a = s[0].mean_period, b = s[1].mean_period;
 	bool other_rate = s[0].freq_hz != s[1].freq_hz;
@@ -98,29 +98,29 @@ static void rates(const struct gate_side s[2], enum measure m, struct findings *
 	if (!other_rate && !(other_period && m == COUNT))
 		return;
 	if (m == COUNT && (!s[0].freq_hz || !s[1].freq_hz) && !other_period)
-		findings_add(out, FIND_RATE, LEVEL_WARN, NULL,
+		caveats_add(out, CAVEAT_RATE, LEVEL_WARN, NULL,
 			     "The sampling rate of a side is not known and its samples carry no period: numbers of samples"
 			     " are compared as if both were sampled alike. Shares (--by share) do not need that.");
 	else if (m == COUNT)
-		findings_add(out, FIND_RATE, LEVEL_REFUSE, NULL,
+		caveats_add(out, CAVEAT_RATE, LEVEL_REFUSE, NULL,
 			     "Not comparable: before was sampled at %llu Hz, after at %llu Hz, and the samples carry no"
 			     " period; record both at one rate (-F).", (unsigned long long)s[0].freq_hz,
 			     (unsigned long long)s[1].freq_hz);
 	else
-		findings_add(out, FIND_RATE, LEVEL_NOTE, NULL,
+		caveats_add(out, CAVEAT_RATE, LEVEL_NOTE, NULL,
 			     "The sides were sampled at different rates (%llu and %llu Hz); costs are normalised by the period"
 			     " of each sample, numbers of samples are not comparable.",
 			     (unsigned long long)s[0].freq_hz, (unsigned long long)s[1].freq_hz);
 }
 
-static void kernels(const struct gate_side s[2], struct findings *out)
+static void kernels(const struct gate_side s[2], struct caveats *out)
 {
 	struct buf a = BUF_INIT, b = BUF_INIT;
 
 	if (s[0].kernel && s[1].kernel && strcmp(s[0].kernel, s[1].kernel)) {
 		text_escape(&a, s[0].kernel, strnlen(s[0].kernel, 60), true);
 		text_escape(&b, s[1].kernel, strnlen(s[1].kernel, 60), true);
-		findings_add(out, FIND_KERNEL, LEVEL_WARN, NULL,
+		caveats_add(out, CAVEAT_KERNEL, LEVEL_WARN, NULL,
 			     "The kernels differ: before ran on %s, after on %s. Everything between the two is in the"
 			     " difference.", buf_str(&a), buf_str(&b));
 	}
@@ -129,15 +129,15 @@ static void kernels(const struct gate_side s[2], struct findings *out)
 }
 
 /* A share that is too large on a side, or moved by as much between the sides. */
-static void shares(double before, double after, double limit, enum finding_kind k, const char *what,
-		   struct findings *out)
+static void shares(double before, double after, double limit, enum caveat_kind k, const char *what,
+		   struct caveats *out)
 {
 	if (before <= limit && after <= limit && fabs(after - before) <= limit)
 		return;
-	findings_add(out, k, LEVEL_WARN, NULL, "%s: %.2g %% before, %.2g %% after.", what, 100 * before, 100 * after);
+	caveats_add(out, k, LEVEL_WARN, NULL, "%s: %.2g %% before, %.2g %% after.", what, 100 * before, 100 * after);
 }
 
-void gate_check(const struct gate_side s[2], enum measure m, struct findings *out)
+void gate_check(const struct gate_side s[2], enum measure m, struct caveats *out)
 {
 	double longer = fmax(s[0].wall_ns, s[1].wall_ns), shorter = fmin(s[0].wall_ns, s[1].wall_ns);
 	int i;
@@ -145,7 +145,7 @@ void gate_check(const struct gate_side s[2], enum measure m, struct findings *ou
 	for (i = 0; i < 2; i++) {
 		if (s[i].samples >= GATE_SAMPLES)
 			continue;
-		findings_add(out, FIND_NO_SAMPLES, LEVEL_WARN, NULL,
+		caveats_add(out, CAVEAT_NO_SAMPLES, LEVEL_WARN, NULL,
 			     "Only %.0f samples %s: each is worth %.2g %% of that side.", s[i].samples, names[i],
 			     s[i].samples > 0 ? 100 / s[i].samples : 100);
 	}
@@ -155,15 +155,15 @@ void gate_check(const struct gate_side s[2], enum measure m, struct findings *ou
 		kernels(s, out);
 	}
 	shares(share(s[0].lost, s[0].samples + s[0].lost), share(s[1].lost, s[1].samples + s[1].lost), GATE_LOST,
-	       FIND_LOST, "Samples were lost, most where most was going on; a lower rate (-F) loses fewer", out);
-	shares(share(s[0].damaged, s[0].samples), share(s[1].damaged, s[1].samples), GATE_TRUNCATED, FIND_DAMAGED,
+	       CAVEAT_LOST, "Samples were lost, most where most was going on; a lower rate (-F) loses fewer", out);
+	shares(share(s[0].damaged, s[0].samples), share(s[1].damaged, s[1].samples), GATE_TRUNCATED, CAVEAT_DAMAGED,
 	       "Stacks have a damaged part", out);
-	shares(s[0].truncated, s[1].truncated, GATE_TRUNCATED, FIND_TRUNCATED,
+	shares(s[0].truncated, s[1].truncated, GATE_TRUNCATED, CAVEAT_TRUNCATED,
 	       "Stacks were deeper than the kernel records (kernel.perf_event_max_stack), so their roots are cut off", out);
-	shares(s[0].unresolved, s[1].unresolved, GATE_UNRESOLVED, FIND_UNRESOLVED,
+	shares(s[0].unresolved, s[1].unresolved, GATE_UNRESOLVED, CAVEAT_UNRESOLVED,
 	       "Samples fell into code without a name", out);
 	if (shorter > 0 && longer > GATE_DURATION * shorter)
-		findings_add(out, FIND_DURATION, LEVEL_NOTE, NULL,
+		caveats_add(out, CAVEAT_DURATION, LEVEL_NOTE, NULL,
 			     "One side ran %.3g times as long as the other: rare functions show on the longer one alone.",
 			     longer / shorter);
 }

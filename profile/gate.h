@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * gate: may these two profiles be compared at all, and what is to be known when
- * they are? Pure: what is known of each side in, findings out.
+ * they are? Pure: what is known of each side in, caveats out.
  */
 #ifndef KAB_PROFILE_GATE_H
 #define KAB_PROFILE_GATE_H
 
 #include "profile/experiment.h"
-#include "profile/finding.h"
+#include "profile/caveat.h"
 #include "profile/profile.h"
 
 /* NULL, 0 or NaN where unknown, as said. Strings are borrowed; they may come from a file. */
@@ -39,6 +39,6 @@ struct gate_side gate_side_of(const struct run *r, const struct profile *p, cons
  * of samples taken at other rates; `m` COUNT says that only numbers are there. With periods, other rates are
  * normalised: each sample counts for what it stands for.
  */
-void gate_check(const struct gate_side s[2], enum measure m, struct findings *out);
+void gate_check(const struct gate_side s[2], enum measure m, struct caveats *out);
 
 #endif

@@ -188,7 +188,7 @@ static size_t distinct(const double *x, size_t n)
 	return k;
 }
 
-static unsigned repeats(const struct shape_set sets[2], const char *metric, struct findings *out)
+static unsigned repeats(const struct shape_set sets[2], const char *metric, struct caveats *out)
 {
 	size_t k[2], s;
 	unsigned found = 0;
@@ -198,19 +198,19 @@ static unsigned repeats(const struct shape_set sets[2], const char *metric, stru
 		if (sets[s].n < 2 || k[s] != 1)
 			continue;
 		found |= SHAPE_IDENTICAL;
-		findings_add(out, FIND_IDENTICAL, LEVEL_NOTE, metric,
+		caveats_add(out, CAVEAT_IDENTICAL, LEVEL_NOTE, metric,
 			     "All %zu blocks %s are equal to the last digit: they have no spread, so the interval is the"
 			     " clock's resolution.", sets[s].n, sets[s].name);
 	}
 	if (found || sets[0].n < 4 || sets[1].n < 4 || (k[0] > sets[0].n / 2 && k[1] > sets[1].n / 2))
 		return found;
-	findings_add(out, FIND_TIES, LEVEL_NOTE, metric,
+	caveats_add(out, CAVEAT_TIES, LEVEL_NOTE, metric,
 		     "Only %zu different values in %zu blocks before and %zu in %zu after: the clock is coarse beside the"
 		     " differences; longer blocks (--ops) resolve more.", k[0], sets[0].n, k[1], sets[1].n);
 	return found | SHAPE_TIES;
 }
 
-static unsigned outliers(const struct shape_set *set, double resolution, const char *metric, struct findings *out)
+static unsigned outliers(const struct shape_set *set, double resolution, const char *metric, struct caveats *out)
 {
 	size_t most = set->n / 5 > 0 ? set->n / 5 : 1, i, n, *which;
 	unsigned found = 0;
@@ -228,18 +228,18 @@ static unsigned outliers(const struct shape_set *set, double resolution, const c
 			continue;
 		found = SHAPE_OUTLIER;
 		if (i < 3)
-			findings_add(out, FIND_OUTLIER, LEVEL_WARN, metric,
+			caveats_add(out, CAVEAT_OUTLIER, LEVEL_WARN, metric,
 				     "Block %u (%s) stands apart: %+.3g %% from the median of its side (Rosner's test,"
 				     " 1 %%). It is counted.", set->at[which[i]] + 1, set->name, percent(d, centre));
 		else if (i == 3)
-			findings_add(out, FIND_OUTLIER, LEVEL_WARN, metric, "%zu more blocks %s stand apart.", n - i,
+			caveats_add(out, CAVEAT_OUTLIER, LEVEL_WARN, metric, "%zu more blocks %s stand apart.", n - i,
 				     set->name);
 	}
 	free(which);
 	return found;
 }
 
-static unsigned modes(const struct shape_set sets[2], double resolution, const char *metric, struct findings *out)
+static unsigned modes(const struct shape_set sets[2], double resolution, const char *metric, struct caveats *out)
 {
 	size_t fewest = sets[0].n < sets[1].n ? sets[0].n : sets[1].n, lower, i, s;
 	double ss, gap[2] = { 0, 0 };
@@ -260,7 +260,7 @@ static unsigned modes(const struct shape_set sets[2], double resolution, const c
 	gap[0] = fmax(gap[0], gap[1]);
 	if (gap[0] <= resolution)
 		return 0;
-	findings_add(out, FIND_MODES, LEVEL_WARN, metric,
+	caveats_add(out, CAVEAT_MODES, LEVEL_WARN, metric,
 		     "The blocks fall into two modes, %.3g %% apart: the machine was in two states (frequency, placement,"
 		     " a neighbour), and a mean describes neither.", percent(gap[0], median(sets[0].x, sets[0].n)));
 	return SHAPE_MODES;
@@ -276,7 +276,7 @@ static size_t thin(double *x, size_t n)
 }
 
 static unsigned drift(const struct shape_set sets[2], double resolution, bool paired, const char *metric,
-		      struct findings *out)
+		      struct caveats *out)
 {
 	size_t n = sets[0].n + sets[1].n, i[2] = { 0, 0 }, k;
 	double centre[2], *rest, whole;
@@ -298,7 +298,7 @@ static unsigned drift(const struct shape_set sets[2], double resolution, bool pa
 	whole = t.slope * (double)(n - 1);
 	if (t.p >= ALPHA || fabs(whole) <= resolution)
 		return 0;
-	findings_add(out, FIND_DRIFT, paired ? LEVEL_NOTE : LEVEL_WARN, metric,
+	caveats_add(out, CAVEAT_DRIFT, paired ? LEVEL_NOTE : LEVEL_WARN, metric,
 		     "The blocks drift: from the first to the last by %+.2g %% (Kendall's tau %.2f, p %.2g). %s",
 		     percent(whole, centre[0]), t.tau, t.p, paired ?
 		     "Differences are taken within pairs, which a slow drift falls out of." :
@@ -308,7 +308,7 @@ static unsigned drift(const struct shape_set sets[2], double resolution, bool pa
 
 /* The first block against what the others of its side let one expect of one more, one-sided. */
 static unsigned slow_first(const struct shape_set sets[2], double resolution, const char *metric,
-			   struct findings *out)
+			   struct caveats *out)
 {
 	const struct shape_set *set = sets[0].n && (!sets[1].n || sets[0].at[0] < sets[1].at[0]) ? sets : sets + 1;
 	double mean, sd, d, n = (double)set->n;
@@ -320,14 +320,14 @@ static unsigned slow_first(const struct shape_set sets[2], double resolution, co
 	d = set->x[0] - mean;
 	if (d <= resolution || d <= gsl_cdf_tdist_Pinv(1 - ALPHA, n - 2) * sd * sqrt(1 + 1 / (n - 1)))
 		return 0;
-	findings_add(out, FIND_SLOW_FIRST, LEVEL_WARN, metric,
+	caveats_add(out, CAVEAT_SLOW_FIRST, LEVEL_WARN, metric,
 		     "The first block (%s) took %.3g %% longer than the others of its side: the warm-up was not over. It is"
 		     " counted.", set->name, percent(d, mean));
 	return SHAPE_SLOW_FIRST;
 }
 
-unsigned shape_findings(const struct shape_set sets[2], double resolution, bool paired, const char *metric,
-			struct findings *out)
+unsigned shape_caveats(const struct shape_set sets[2], double resolution, bool paired, const char *metric,
+			struct caveats *out)
 {
 	unsigned found = repeats(sets, metric, out);
 	size_t s;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "profile/finding.h"
+#include "profile/caveat.h"
 
 /* One set, in the order its blocks ran; `at` is the place of each in the whole experiment. */
 struct shape_set {
@@ -47,10 +47,10 @@ enum { SHAPE_OUTLIER = 1, SHAPE_MODES = 2, SHAPE_DRIFT = 4, SHAPE_SLOW_FIRST = 8
 
 /*
  * Looks at both sides of a metric and adds what there is to say; the kinds found are returned. `resolution`
- * is the smallest difference the clock shows on one block: nothing below it is a finding. `paired`: the
+ * is the smallest difference the clock shows on one block: nothing below it is a caveat. `paired`: the
  * comparison is made within pairs, which takes drift out.
  */
-unsigned shape_findings(const struct shape_set sets[2], double resolution, bool paired, const char *metric,
-			struct findings *out);
+unsigned shape_caveats(const struct shape_set sets[2], double resolution, bool paired, const char *metric,
+			struct caveats *out);
 
 #endif
