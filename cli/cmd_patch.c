@@ -301,9 +301,11 @@ static void say_report(const struct args *a, const struct patch_report *r, enum 
 		buf_puts(out, ".\n");
 	}
 	if (r->unloaded) {
-		buf_printf(out, "%s is unloaded", r->module);
-		took(out, ": its livepatch was out of every task after ", r->unload.transition_ns);
-		took(out, ", the module was gone in another ", r->unload.call_ns);
+		buf_printf(out, "%s is unloaded: ", r->module);
+		if (r->unload.transition_ns)
+			took(out, "its livepatch was out of every task after ", r->unload.transition_ns);
+		took(out, r->unload.transition_ns ? ", the module was gone in another " : "the module was gone in ",
+		     r->unload.call_ns);
 		buf_puts(out, ".\n");
 	}
 	if (r->stays && r->loaded)

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "jobs/carry.h"
+#include "jobs/patch.h"
 #include "jobs/target.h"
 
 /* Blocks of the unpatched kernel on either side of the comparison: enough for a mean and its spread. */
@@ -42,6 +43,9 @@ struct job {
 	char **argv;			/* of what is measured there, NULL at the end */
 	struct buf params;		/* of the module */
 	bool loaded;
+	bool in_block;			/* the workload runs: a fault of the kernel stops it */
+	char fault[200];		/* the line in which the kernel reported one; "" none */
+	uint64_t tainted;		/* bits of the kernel's taint before anything was loaded */
 	unsigned planned, done;		/* blocks of every kind */
 	unsigned ordinal;
 	struct { double v[512]; size_t n; } timed[VARIANT_COUNT];	/* wall per operation so far, ns */
@@ -60,7 +64,7 @@ static bool stopped(void *ctx)
 {
 	struct job *j = ctx;
 
-	return j->w->stop && j->w->stop(j->w->ctx);
+	return (j->in_block && j->fault[0]) || (j->w->stop && j->w->stop(j->w->ctx));
 }
 
 static void say(struct job *j)
@@ -113,7 +117,6 @@ static int on_tick(void *ctx, uint64_t elapsed_ns, uint64_t samples, uint64_t lo
 static int step_find(struct job *j)
 {
 	struct lab_opts lab = j->o->lab;
-	size_t i;
 	int rc;
 
 	lab.progress = lab_progress;
@@ -124,16 +127,10 @@ static int step_find(struct job *j)
 		rc = j->target.kind->can_load(&j->target, j->err);
 	if (rc)
 		return rc;
-	for (i = 0; i < j->pcase.facts.n_kernels; i++) {
-		const char *line = j->pcase.facts.kernels[i];
-		size_t n = strlen(line);
-
-		if (!strncmp(j->target.kernel.release, line, n) && strchr(".-", j->target.kernel.release[n]))
-			return 0;
-	}
-	return err_add(j->err, -ENOTSUP, "The case %s is not for kernel %s: see `kab patch show %s` for the kernels it "
-		       "applies to, and choose one with --kernel.", j->o->case_name, j->target.kernel.release,
-		       j->o->case_name);
+	if (case_for_kernel(&j->pcase, j->target.kernel.release))
+		return 0;
+	return err_add(j->err, -ENOTSUP, "The case %s is not for kernel %s; `kab patch check %s` with the same options says "
+		       "why, and --kernel chooses another.", j->o->case_name, j->target.kernel.release, j->o->case_name);
 }
 
 static int step_build(struct job *j)
@@ -151,7 +148,11 @@ static int step_open(struct job *j)
 	lab.stop = stopped;
 	lab.ctx = j;
 	rc = j->target.kind->open(&j->target, &lab, true, j->err);
-	return rc ? rc : target_facts(&j->target, &j->machine, j->err);
+	if (!rc)
+		rc = target_facts(&j->target, &j->machine, j->err);
+	if (!rc)
+		j->tainted = live_tainted(j->target.live);
+	return rc;
 }
 
 static unsigned ops_per_block(const struct job *j)
@@ -203,6 +204,18 @@ static int step_begin(struct job *j)
 out:
 	buf_release(&yaml);
 	buf_release(&command);
+	return rc;
+}
+
+/* Refuses before anything is loaded what would fail, or measure something else, afterwards. */
+static int step_preflight(struct job *j)
+{
+	struct preflight p = { 0 };
+	int rc = job_preflight(j->target.live, &j->pcase, j->build.module, NULL, true, &p, j->err);
+
+	if (!rc)
+		rc = preflight_verdict(&p, j->o->case_name, j->o->target, j->err);
+	preflight_release(&p);
 	return rc;
 }
 
@@ -321,81 +334,165 @@ static int outputs(struct job *j, struct buf out[], size_t n)
 	return rc;
 }
 
-static size_t line_of(const struct buf *b, size_t at)
+static int by_text(const void *a, const void *b)
 {
-	size_t line = 1, i;
-
-	for (i = 0; i < at && i < b->len; i++)
-		line += b->data[i] == '\n';
-	return line;
+	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int same(struct job *j, const struct buf *a, const char *name_a, const struct buf *b, const char *name_b,
-		const char *command)
+/* The same lines in the order of their bytes. */
+static void sort_lines(struct buf *b)
 {
+	VEC(char *) lines = { 0 };
+	struct buf sorted = BUF_INIT;
+	char *p, *save = NULL;
 	size_t i;
+
+	for (p = b->len ? strtok_r(b->data, "\n", &save) : NULL; p; p = strtok_r(NULL, "\n", &save))
+		vec_push(&lines, p);
+	if (lines.n)
+		qsort(lines.v, lines.n, sizeof(*lines.v), by_text);
+	for (i = 0; i < lines.n; i++)
+		buf_printf(&sorted, "%s\n", lines.v[i]);
+	vec_release(&lines);
+	buf_release(b);
+	*b = sorted;
+}
+
+/* The line that holds byte `at`, counted from 1, fit to be shown. */
+static size_t line_at(const struct buf *b, size_t at, struct buf *line)
+{
+	size_t number = 1, from = 0, i;
+
+	for (i = 0; i < at && i < b->len; i++)
+		if (b->data[i] == '\n') {
+			number++;
+			from = i + 1;
+		}
+	i = strcspn(buf_str(b) + from, "\n");
+	text_escape(line, buf_str(b) + from, i < 120 ? i : 120, false);
+	return number;
+}
+
+/* `when` ends the sentence: what the difference means for what was measured. */
+static int same(struct job *j, const struct buf *a, const char *name_a, const struct buf *b, const char *name_b,
+		const char *command, const char *when)
+{
+	struct buf line_a = BUF_INIT, line_b = BUF_INIT;
+	size_t i, number;
 
 	if (a->len == b->len && !memcmp(buf_str(a), buf_str(b), a->len))
 		return 0;
 	for (i = 0; i < a->len && i < b->len && a->data[i] == b->data[i]; i++)
 		;
-	return err_add(j->err, -EBADMSG, "The output of \"%s\" differs between %s and %s at byte %zu (line %zu), so the "
-		       "variants are not equivalent and nothing was timed; mend the module.",
-		       command, name_a, name_b, i, line_of(a, i));
+	number = line_at(a, i, &line_a);
+	line_at(b, i, &line_b);
+	err_add(j->err, 0, "The output of \"%.200s\" differs between %s and %s in line %zu%s: \"%s\" and \"%s\".", command,
+		name_a, name_b, number, j->pcase.equal == EQUAL_LINES ? " of the sorted lines" : "", buf_str(&line_a),
+		buf_str(&line_b));
+	buf_release(&line_a);
+	buf_release(&line_b);
+	return err_add(j->err, -EBADMSG, "The variants are not equivalent, %s.", when);
 }
 
-/* Native was captured before the module was loaded: it is the running kernel untouched. */
+/*
+ * The equivalence gate: what the check commands print under native, before and
+ * after must agree. Native is the kernel before the module is loaded, or with
+ * its livepatch disabled.
+ */
+static int gate(struct job *j, const char *when)
+{
+	static const enum variant order[] = { VARIANT_NATIVE, VARIANT_BEFORE, VARIANT_AFTER };
+	size_t n = j->pcase.n_check, i, v;
+	struct buf *out[VARIANT_COUNT] = { NULL };
+	int rc = 0;
+
+	for (v = 0; v < 3; v++) {
+		out[order[v]] = mem_calloc(n, sizeof(struct buf));
+		if (!rc && !j->loaded && order[v] != VARIANT_NATIVE)
+			rc = step_load(j);
+		if (!rc && j->loaded)
+			rc = live_module_switch(j->target.live, j->pcase.facts.module, order[v], j->err);
+		if (!rc)
+			rc = outputs(j, out[order[v]], n);
+		for (i = 0; j->pcase.equal == EQUAL_LINES && i < n; i++)
+			sort_lines(&out[order[v]][i]);
+	}
+	for (i = 0; !rc && i < n; i++) {
+		rc = same(j, &out[VARIANT_NATIVE][i], "native", &out[VARIANT_BEFORE][i], "before", j->pcase.check[i], when);
+		if (!rc)
+			rc = same(j, &out[VARIANT_BEFORE][i], "before", &out[VARIANT_AFTER][i], "after", j->pcase.check[i],
+				  when);
+	}
+	for (v = 0; v < 3; v++) {
+		for (i = 0; i < n; i++)
+			buf_release(&out[order[v]][i]);
+		free(out[order[v]]);
+	}
+	return rc;
+}
+
 static int step_check(struct job *j)
 {
-	size_t n = j->pcase.n_check, i;
-	struct buf *native = mem_calloc(n, sizeof(*native)), *before = mem_calloc(n, sizeof(*before)),
-		   *after = mem_calloc(n, sizeof(*after));
-	const char *module = j->pcase.facts.module;
-	int rc = outputs(j, native, n);
+	return gate(j, "so nothing was timed: mend the module");
+}
 
-	if (!rc)
-		rc = step_load(j);
-	if (!rc)
-		rc = live_module_switch(j->target.live, module, VARIANT_BEFORE, j->err);
-	if (!rc)
-		rc = outputs(j, before, n);
-	if (!rc)
-		rc = live_module_switch(j->target.live, module, VARIANT_AFTER, j->err);
-	if (!rc)
-		rc = outputs(j, after, n);
-	for (i = 0; !rc && i < n; i++) {
-		rc = same(j, &native[i], "native", &before[i], "before", j->pcase.check[i]);
-		if (!rc)
-			rc = same(j, &before[i], "before", &after[i], "after", j->pcase.check[i]);
-	}
-	for (i = 0; i < n; i++) {
-		buf_release(&native[i]);
-		buf_release(&before[i]);
-		buf_release(&after[i]);
-	}
-	free(native);
-	free(before);
-	free(after);
-	return rc;
+static int step_check_again(struct job *j)
+{
+	return gate(j, "although they were before the timing: what was measured is kept, and proves nothing");
+}
+
+/* --- faults of the kernel --- */
+
+/* What the kernel says when a variant has broken it. */
+static bool is_fault(const char *line)
+{
+	static const char *const words[] = { "WARNING: CPU", "BUG:", "Oops:", "general protection fault", "Call Trace:",
+					     "soft lockup", "detected stalls" };
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(line, words[i]))
+			return true;
+	return false;
+}
+
+static void on_log_line(void *ctx, const char *line)
+{
+	struct job *j = ctx;
+
+	if (!j->fault[0] && is_fault(line))
+		snprintf(j->fault, sizeof(j->fault), "%s", line);
+}
+
+/* Taint bits that only a fault sets (Documentation/admin-guide/tainted-kernels.rst). */
+static const struct { unsigned bit; const char *what; } fault_bits[] = {
+	{ 5, "bad page (B)" }, { 7, "oops or BUG (D)" }, { 9, "warning (W)" }, { 14, "soft lockup (L)" },
+};
+
+/* Whether the kernel has reported a fault since the target was opened; its log may have been cut or overrun. */
+static bool faulted(struct job *j)
+{
+	uint64_t added = j->target.live ? live_tainted(j->target.live) & ~j->tainted : 0;
+	size_t i;
+
+	for (i = 0; !j->fault[0] && i < sizeof(fault_bits) / sizeof(fault_bits[0]); i++)
+		if (added >> fault_bits[i].bit & 1)
+			snprintf(j->fault, sizeof(j->fault), "taint: %s", fault_bits[i].what);
+	return j->fault[0];
 }
 
 /* --- blocks --- */
 
-/* What the kernel says when a variant has broken it. */
-static const char *kernel_fault(const char *log)
+/* The kernel's log is kept whatever became of the block. */
+static int keep_log(struct job *j, const struct run *run)
 {
-	static const char *const words[] = { "WARNING: CPU", "BUG:", "Oops:", "general protection fault", "Call Trace:" };
-	size_t i;
+	const struct buf *log = &j->target.ingest.log;
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strstr(log, words[i]))
-			return words[i];
-	return NULL;
+	return log->len ? store_text_add(j->store, run->id, "kernel-log", log->data, j->err) : 0;
 }
 
 static int keep_result(struct job *j, struct run *run, const struct live_result *r)
 {
-	const struct buf *log = &j->target.ingest.log;
 	int rc = 0;
 	size_t i;
 
@@ -408,13 +505,11 @@ static int keep_result(struct job *j, struct run *run, const struct live_result 
 	run->bad_stacks = r->bad_stacks;
 	run->exit_status = r->exit_status;
 	run->event = r->event[0] ? mem_strdup(r->event) : NULL;
-	run->state = r->exit_status ? RUN_FAILED : RUN_COMPLETE;
+	run->state = r->exit_status || faulted(j) ? RUN_FAILED : RUN_COMPLETE;
 	if (r->event[0])
 		rc = store_event(j->store, run->id, 0, r->event, ingest_event_unit(r->event), j->err);
 	for (i = 0; !rc && i < r->n_metrics; i++)
 		rc = store_metric_add(j->store, run->id, r->metrics[i].name, r->metrics[i].unit, r->metrics[i].value, j->err);
-	if (!rc && log->len)
-		rc = store_text_add(j->store, run->id, "kernel-log", log->data, j->err);
 	if (!rc && r->output.len)
 		rc = store_text_add(j->store, run->id, "output", r->output.data, j->err);
 	return rc;
@@ -422,16 +517,30 @@ static int keep_result(struct job *j, struct run *run, const struct live_result 
 
 static int judge(struct job *j, const struct run *run, const struct live_result *r)
 {
-	const char *fault = kernel_fault(buf_str(&j->target.ingest.log));
-
-	if (fault)
-		return err_add(j->err, -EIO, "The kernel logged \"%s\" during block %u (%s), so the run was stopped; its log "
-			       "is kept with the block.", fault, run->ordinal, variant_name(run->variant));
 	if (r->exit_status)
 		return err_add(j->err, -EIO, "The workload ended with status %d in block %u (%s): %.200s", r->exit_status,
 			       run->ordinal, variant_name(run->variant),
 			       r->output.len ? r->output.data : "it printed nothing.");
 	return 0;
+}
+
+/* Runs the workload once under the variant that the run names, and keeps what came of it. */
+static int measure(struct job *j, const struct live_block *spec, struct run *run, struct live_result *r)
+{
+	int rc = live_module_switch(j->target.live, j->pcase.facts.module, run->variant, j->err), rc2;
+
+	j->in_block = true;
+	if (!rc)
+		rc = live_run(j->target.live, spec, r, j->err);
+	j->in_block = false;
+	if (!rc)
+		rc = keep_result(j, run, r);
+	else
+		run->state = faulted(j) ? RUN_FAILED : RUN_INCOMPLETE;
+	rc2 = keep_log(j, run);
+	rc = rc ? rc : rc2;
+	rc2 = store_run_finish(j->store, run, rc ? NULL : j->err);
+	return rc ? rc : rc2;
 }
 
 /* `freq_hz` 0: timed, not sampled. */
@@ -443,7 +552,7 @@ static int block(struct job *j, enum variant v, bool warmup, uint64_t freq_hz)
 	struct live_block spec = { .argv = (const char *const *)j->argv, .sampled = sampled, .event = j->o->event,
 				   .freq_hz = freq_hz, .clocks = CLOCKS, .drain_after = j->o->exact };
 	struct live_result r = { 0 };
-	int rc, rc2;
+	int rc;
 
 	j->progress.block = j->done + 1;
 	j->progress.variant = v;
@@ -457,22 +566,14 @@ static int block(struct job *j, enum variant v, bool warmup, uint64_t freq_hz)
 	if (rc)
 		return rc;
 	ingest_run(&j->target.ingest, run.id);
-	rc = live_module_switch(j->target.live, j->pcase.facts.module, v, j->err);
-	if (!rc)
-		rc = live_run(j->target.live, &spec, &r, j->err);
-	if (!rc)
-		rc = keep_result(j, &run, &r);
-	else
-		run.state = RUN_INCOMPLETE;
-	rc2 = store_run_finish(j->store, &run, rc ? NULL : j->err);
-	rc = rc ? rc : rc2;
+	rc = measure(j, &spec, &run, &r);
 	if (!rc)
 		rc = judge(j, &run, &r);
 	if (!rc) {
 		typeof(&j->timed[0]) t = &j->timed[v];
 
 		j->done++;
-		j->progress.fraction = 0.2 + 0.8 * j->done / j->planned;
+		j->progress.fraction = 0.2 + 0.75 * j->done / j->planned;
 		j->progress.samples = r.samples;
 		j->progress.lost += r.lost;
 		if (!warmup && !sampled && r.ops > 0 && t->n < sizeof(t->v) / sizeof(t->v[0]))
@@ -565,13 +666,35 @@ static const struct step {
 	{ JOB_BUILD, 0.04, "building the module and the workload", step_build },
 	{ JOB_BOOT,  0.08, "starting the target", step_open },
 	{ JOB_STORE, 0.14, "opening the experiment", step_begin },
+	{ JOB_CHECK, 0.14, "looking whether the kernel can take the module", step_preflight },
 	{ JOB_LOAD,  0.15, "preparing the workload", step_prepare },
 	{ JOB_LOAD,  0.15, "waiting until the target is at rest", step_settle },
 	{ JOB_CHECK, 0.16, "comparing the output of native, before and after", step_check },
 	{ JOB_BLOCK, 0.20, "measuring", step_blocks },
-	{ JOB_LOAD,  1.00, "unloading the module", step_unload },
+	{ JOB_CHECK, 0.95, "comparing the output of native, before and after again", step_check_again },
+	{ JOB_LOAD,  0.98, "unloading the module", step_unload },
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
+
+/*
+ * A fault says more than whatever else went wrong because of it. The kernel's own
+ * code is put back at once; that may fail in a kernel that is broken.
+ */
+static int stop_for_fault(struct job *j)
+{
+	bool back = !j->loaded || !live_module_unload(j->target.live, j->pcase.facts.module, NULL);
+
+	j->loaded = j->loaded && !back;
+	err_clear(j->err);
+	err_add(j->err, 0, "The kernel reported a fault (%s)", j->fault);
+	if (j->ordinal)
+		err_add(j->err, 0, "in or before block %u (%s), so the run was stopped; its log is kept with the block.",
+			j->ordinal - 1, variant_name(j->progress.variant));
+	else
+		err_add(j->err, 0, "before anything was timed, so the run was stopped.");
+	return err_add(j->err, -EIO, "The module %s.", back ? "is unloaded: the kernel's own code runs" :
+		       "could not be unloaded: restart that machine");
+}
 
 /* Closes the experiment with what is known of its end. */
 static int finish(struct job *j, int rc)
@@ -611,6 +734,7 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 		rc = err_add(err, -EINVAL, "An experiment needs at least 1 block of each variant.");
 	j->target.ingest.tick = on_tick;
 	j->target.ingest.stop = stopped;
+	j->target.ingest.heard = on_log_line;
 	j->target.ingest.ctx = j;
 	for (i = 0; !rc && i < STEPS; i++) {
 		j->progress.phase = steps[i].phase;
@@ -618,6 +742,8 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 		snprintf(j->progress.text, sizeof(j->progress.text), "%.199s", steps[i].text);
 		say(j);
 		rc = stopped(j) ? err_add(err, -ECANCELED, "Stopped.") : steps[i].run(j);
+		if (faulted(j))
+			rc = stop_for_fault(j);
 		*experiment = j->exp.id;
 	}
 	if (rc && rc != -ECANCELED && j->target.kind)

@@ -296,6 +296,9 @@ static void add_metric(struct compare *c, const struct timed *t, const struct us
 	shaky = found & (SHAPE_OUTLIER | SHAPE_MODES);
 	m->est = verdict_of(sets[BEFORE].x, sets[BEFORE].n, sets[AFTER].x, sets[AFTER].n, paired, shaky, resolution,
 			    m->better, design);
+	for (v = 0; v < SIDES; v++)
+		m->over_native[v] = stats_welch(m->values[VARIANT_NATIVE], m->n_values[VARIANT_NATIVE], sets[v].x,
+						sets[v].n, resolution, m->better);
 	m->floor = noise(m, t, used, n, resolution);
 	needed_caveat(m, &c->caveats);
 	floor_caveats(m, &c->caveats);

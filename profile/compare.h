@@ -27,6 +27,9 @@ struct metric {
 	enum direction better;
 	struct summary native;			/* n 0 when there was no native block */
 	struct estimate est;			/* by the rules of profile/verdict.h */
+	/* Each side less native, its `before` being native: what the routing costs, for a side whose code is the
+	 * kernel's own. Undetermined (VERDICT_TOO_FEW) without native blocks. */
+	struct estimate over_native[SIDES];
 	struct noise_floor floor;		/* before against before; n 0 when not measured */
 	double *values[VARIANT_COUNT];		/* per block, in order; before[i] and after[i] are a pair where
 						 * est.pairs is not 0; owned */

@@ -93,6 +93,16 @@ static int set_up(struct nl_sock *sk, unsigned index)
 	return check("bring a device up", m ? nl_send_sync(sk, m) : -NLE_NOMEM);
 }
 
+/*
+ * One queue each way, as veth had when the patch was written; by itself it would now take one for each
+ * possible CPU.
+ */
+static int put_end(struct nl_msg *m, const char *name)
+{
+	return nla_put_string(m, IFLA_IFNAME, name) || nla_put_u32(m, IFLA_NUM_TX_QUEUES, 1) ||
+	       nla_put_u32(m, IFLA_NUM_RX_QUEUES, 1);
+}
+
 /* The peer's namespace is that of descriptor `ns`, or ours with -1. Neither end is up. */
 static int add_veth(struct nl_sock *sk, const char *name, const char *peer_name, int ns)
 {
@@ -100,10 +110,10 @@ static int add_veth(struct nl_sock *sk, const char *name, const char *peer_name,
 	struct nl_msg *m = message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &link, sizeof(link));
 	struct nlattr *info, *data, *peer;
 
-	if (!m || nla_put_string(m, IFLA_IFNAME, name) || !(info = nla_nest_start(m, IFLA_LINKINFO)) ||
+	if (!m || put_end(m, name) || !(info = nla_nest_start(m, IFLA_LINKINFO)) ||
 	    nla_put_string(m, IFLA_INFO_KIND, "veth") || !(data = nla_nest_start(m, IFLA_INFO_DATA)) ||
 	    !(peer = nla_nest_start(m, VETH_INFO_PEER)) || nlmsg_append(m, &link, sizeof(link), NLMSG_ALIGNTO) ||
-	    nla_put_string(m, IFLA_IFNAME, peer_name) || (ns >= 0 && nla_put_u32(m, IFLA_NET_NS_FD, (unsigned)ns))) {
+	    put_end(m, peer_name) || (ns >= 0 && nla_put_u32(m, IFLA_NET_NS_FD, (unsigned)ns))) {
 		nlmsg_free(m);
 		return check("create a veth pair", -NLE_NOMEM);
 	}
