@@ -24,7 +24,10 @@ struct args {
 static const struct argp_option options[] = {
 	{ "target", 't', "TARGET", 0, "where to measure: vm (the lab, default) or local", 1 },
 	{ "blocks", 'b', "N", 0, "blocks of each variant, timed and sampled each (default 6)", 1 },
-	{ "ops", 'o', "N", 0, "operations in a block (default: the case's)", 1 },
+	{ "until", 'u', "PCT", 0, "go on until the 95 % interval of the difference is within +-PCT % of the before mean", 1 },
+	{ "time-limit", 'L', "S", 0, "stop measuring after S seconds (default with --until: 600)", 1 },
+	{ "margin", 'm', "PCT", 0, "call it equivalent when the whole interval is within +-PCT % (default 1)", 1 },
+	{ "ops", 'o', "N", 0, "operations in a block (default: the case's, more where such blocks are too short)", 1 },
 	{ "exact", 'x', NULL, 0, "lab only: one CPU, time counted in instructions, repeats agree to about 0.1 %", 1 },
 	LAB_OPTIONS,
 	{ "workload", 'w', "CMD", 0, "run this shell command in each block instead of the case's workload", 1 },
@@ -35,6 +38,19 @@ static const struct argp_option options[] = {
 	{ "progress", 1004, "FORM", 0, "json: one JSON object a step on stdout instead of the result", 1 },
 	{ 0 }
 };
+
+/* "1" or "1%": per cent, kept as a fraction. */
+static error_t take_percent(const char *arg, const char *option, struct argp_state *state, double *out)
+{
+	size_t n = strlen(arg);
+	char number[32];
+
+	snprintf(number, sizeof(number), "%.*s", (int)(n && arg[n - 1] == '%' ? n - 1 : n), arg);
+	if (n >= sizeof(number) || !text_to_double(number, 0.0001, 100, out))
+		argp_error(state, "%s takes a percentage from 0.0001 to 100", option);
+	*out /= 100;
+	return 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -54,6 +70,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!text_to_u64(arg, 1, 10000, &v))
 			argp_error(state, "--blocks takes a number from 1 to 10000");
 		a->job.blocks = (unsigned)v;
+		return 0;
+	case 'u':
+		return take_percent(arg, "--until", state, &a->job.until);
+	case 'm':
+		return take_percent(arg, "--margin", state, &a->job.margin);
+	case 'L':
+		if (!text_to_double(arg, 1, 1e6, &a->job.time_limit))
+			argp_error(state, "--time-limit takes seconds, from 1 to 1000000");
 		return 0;
 	case 'o':
 		if (!text_to_u64(arg, 1, 1000000000, &v))

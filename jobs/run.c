@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include "base/version.h"
 #include "jobs/carry.h"
 #include "jobs/patch.h"
+#include "jobs/plan.h"
 #include "jobs/target.h"
 
 /* Blocks of the unpatched kernel on either side of the comparison: enough for a mean and its spread. */
@@ -46,10 +48,12 @@ struct job {
 	bool in_block;			/* the workload runs: a fault of the kernel stops it */
 	char fault[200];		/* the line in which the kernel reported one; "" none */
 	uint64_t tainted;		/* bits of the kernel's taint before anything was loaded */
-	unsigned planned, done;		/* blocks of every kind */
+	unsigned done;			/* blocks of every kind */
 	unsigned ordinal;
-	struct { double v[512]; size_t n; } timed[VARIANT_COUNT];	/* wall per operation so far, ns */
+	struct plan plan;
+	unsigned ops;			/* in a block, once it is known that the case's are too few; 0: those */
 	uint64_t last_samples, last_elapsed;
+	double last_wall, last_ops;	/* of the newest block, ns */
 };
 
 static double now(void)
@@ -86,16 +90,24 @@ static void lab_progress(void *ctx, const char *what, double done, double total)
 
 /* --- the estimate shown while it runs --- */
 
+/* A confidence sequence where the number of pairs is open, else the t interval of those so far. */
 static void estimate_so_far(struct job *j)
 {
-	const typeof(j->timed[0]) *b = &j->timed[VARIANT_BEFORE], *a = &j->timed[VARIANT_AFTER];
-	struct estimate e = stats_welch(b->v, b->n, a->v, a->n, 0, LOWER_IS_BETTER);
+	const struct plan *p = &j->plan;
+	const struct stop_state *look = &p->look;
+	const double *b = p->values[VARIANT_BEFORE].v, *a = p->values[VARIANT_AFTER].v;
+	struct estimate e = stats_paired(b, a, look->pairs, 0, LOWER_IS_BETTER);
+	size_t all = plan_pairs(p);
 
 	j->progress.before_ns = e.before.mean;
 	j->progress.after_ns = e.after.mean;
 	j->progress.diff_rel = e.rel;
-	j->progress.diff_lo = e.rel_lo;
-	j->progress.diff_hi = e.rel_hi;
+	j->progress.diff_lo = p->o.until > 0 ? look->rel_lo : e.rel_lo;
+	j->progress.diff_hi = p->o.until > 0 ? look->rel_hi : e.rel_hi;
+	j->progress.pairs = (unsigned)look->pairs;
+	j->progress.more = all > look->pairs ? (unsigned)(all - look->pairs) : 0;
+	j->progress.until = p->o.until;
+	j->progress.time_left = plan_time_left(p, now());
 }
 
 static int on_tick(void *ctx, uint64_t elapsed_ns, uint64_t samples, uint64_t lost)
@@ -157,7 +169,7 @@ static int step_open(struct job *j)
 
 static unsigned ops_per_block(const struct job *j)
 {
-	return j->o->ops ? j->o->ops : case_ops(&j->pcase, j->o->target);
+	return j->ops ? j->ops : j->o->ops ? j->o->ops : case_ops(&j->pcase, j->o->target);
 }
 
 static char *expand(const struct job *j, const char *text)
@@ -165,18 +177,14 @@ static char *expand(const struct job *j, const char *text)
 	return case_expand(text, ops_per_block(j), j->workload);
 }
 
-/* The experiment exists from here on, so that a failure below is kept with its reason. */
-static int step_begin(struct job *j)
+/* What is run in a block, as the session shows it; the caller frees. */
+static char *workload_words(const struct job *j)
 {
-	struct buf yaml = BUF_INIT, command = BUF_INIT;
-	struct experiment *e = &j->exp;
-	int rc = case_text(j->o->case_name, &yaml, j->err);
+	struct buf command = BUF_INIT;
 	size_t i;
 
-	if (!rc)
-		rc = store_machine_add(j->store, &j->machine, j->err);
-	if (rc)
-		goto out;
+	if (j->o->workload)
+		return mem_strdup(j->o->workload);
 	buf_printf(&command, "%s/workload", j->o->case_name);
 	for (i = 0; i < j->pcase.n_workload_args; i++) {
 		char *arg = expand(j, j->pcase.workload_args[i]);
@@ -184,12 +192,26 @@ static int step_begin(struct job *j)
 		buf_printf(&command, " %s", arg);
 		free(arg);
 	}
+	return buf_detach(&command);
+}
+
+/* The experiment exists from here on, so that a failure below is kept with its reason. */
+static int step_begin(struct job *j)
+{
+	struct buf yaml = BUF_INIT;
+	struct experiment *e = &j->exp;
+	int rc = case_text(j->o->case_name, &yaml, j->err);
+
+	if (!rc)
+		rc = store_machine_add(j->store, &j->machine, j->err);
+	if (rc)
+		goto out;
 	e->state = EXP_RUNNING;
 	e->case_name = mem_strdup(j->o->case_name);
 	e->case_yaml = buf_detach(&yaml);
 	e->target = mem_strdup(j->o->target);
 	e->command = mem_strdup(j->o->command);
-	e->workload = j->o->workload ? mem_strdup(j->o->workload) : buf_detach(&command);
+	e->workload = workload_words(j);
 	e->kernel = mem_strdup(j->target.kernel.release);
 	e->kab_version = mem_strdup(KAB_VERSION);
 	e->started = now();
@@ -199,11 +221,13 @@ static int step_begin(struct job *j)
 	e->freq_hz = j->o->freq_hz;
 	e->event = mem_strdup(j->o->event);
 	e->machine = j->machine.id;
+	e->until = j->o->until;
+	e->time_limit = j->o->time_limit > 0 ? j->o->time_limit : e->until > 0 ? JOB_TIME_LIMIT : 0;
+	e->margin = j->o->margin;
 	rc = store_experiment_begin(j->store, e, j->err);
 	j->progress.experiment = e->id;
 out:
 	buf_release(&yaml);
-	buf_release(&command);
 	return rc;
 }
 
@@ -232,10 +256,39 @@ static int shell(struct job *j, const char *command, struct buf *out)
 	return rc;
 }
 
+static void free_argv(struct job *j)
+{
+	size_t i;
+
+	for (i = 0; j->argv && j->argv[i]; i++)
+		free(j->argv[i]);
+	free(j->argv);
+	j->argv = NULL;
+}
+
+/* What a block runs, with the operations now in force. */
+static void make_argv(struct job *j)
+{
+	size_t i, n = 0;
+
+	free_argv(j);
+	if (j->o->workload) {
+		j->argv = mem_calloc(4, sizeof(*j->argv));
+		j->argv[0] = mem_strdup("/bin/sh");
+		j->argv[1] = mem_strdup("-c");
+		j->argv[2] = expand(j, j->o->workload);
+		return;
+	}
+	j->argv = mem_calloc(j->pcase.n_workload_args + 2, sizeof(*j->argv));
+	j->argv[n++] = mem_strdup(j->workload);
+	for (i = 0; i < j->pcase.n_workload_args; i++)
+		j->argv[n++] = expand(j, j->pcase.workload_args[i]);
+}
+
 static int step_prepare(struct job *j)
 {
 	struct buf out = BUF_INIT;
-	size_t i, n = 0;
+	size_t i;
 	/* The case's checks may run it, whatever is measured. */
 	int rc = target_put(&j->target, j->build.workload, &j->workload, j->err);
 
@@ -243,23 +296,30 @@ static int step_prepare(struct job *j)
 		rc = carry(&j->target, &j->pcase, j->err);
 	if (rc)
 		return rc;
-	if (j->o->workload) {
-		j->argv = mem_calloc(4, sizeof(*j->argv));
-		j->argv[0] = mem_strdup("/bin/sh");
-		j->argv[1] = mem_strdup("-c");
-		j->argv[2] = expand(j, j->o->workload);
-	} else {
-		j->argv = mem_calloc(j->pcase.n_workload_args + 2, sizeof(*j->argv));
-		j->argv[n++] = mem_strdup(j->workload);
-		for (i = 0; i < j->pcase.n_workload_args; i++)
-			j->argv[n++] = expand(j, j->pcase.workload_args[i]);
-	}
+	make_argv(j);
 	for (i = 0; !rc && i < j->pcase.n_setup; i++) {
 		buf_clear(&out);
 		rc = shell(j, j->pcase.setup[i], &out);
 	}
 	buf_release(&out);
 	return rc;
+}
+
+/* One more sentence to know of the experiment. */
+static void __attribute__((format(printf, 2, 3))) note(struct job *j, const char *fmt, ...)
+{
+	struct buf text = BUF_INIT;
+	char sentence[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(sentence, sizeof(sentence), fmt, ap);
+	va_end(ap);
+	if (j->exp.note)
+		buf_printf(&text, "%s ", j->exp.note);
+	buf_puts(&text, sentence);
+	free(j->exp.note);
+	j->exp.note = buf_detach(&text);
 }
 
 /* Busy and total time of all CPUs, in ticks, from the first line of /proc/stat (proc(5)). */
@@ -305,7 +365,7 @@ static int step_settle(struct job *j)
 			break;
 	}
 	if (!rc && share > 0.03)
-		j->exp.note = mem_printf("The target's CPUs were %.0f %% busy before the measurement began.", 100 * share);
+		note(j, "The target's CPUs were %.0f %% busy before the measurement began.", 100 * share);
 	buf_release(&out);
 	return rc;
 }
@@ -570,14 +630,14 @@ static int block(struct job *j, enum variant v, bool warmup, uint64_t freq_hz)
 	if (!rc)
 		rc = judge(j, &run, &r);
 	if (!rc) {
-		typeof(&j->timed[0]) t = &j->timed[v];
-
 		j->done++;
-		j->progress.fraction = 0.2 + 0.75 * j->done / j->planned;
 		j->progress.samples = r.samples;
 		j->progress.lost += r.lost;
-		if (!warmup && !sampled && r.ops > 0 && t->n < sizeof(t->v) / sizeof(t->v[0]))
-			t->v[t->n++] = (double)r.wall_ns / r.ops;
+		j->last_wall = (double)r.wall_ns;
+		j->last_ops = r.ops;
+		if (!warmup && !sampled && r.ops > 0)
+			plan_add(&j->plan, v, (double)r.wall_ns / r.ops);
+		j->progress.fraction = 0.2 + 0.75 * plan_fraction(&j->plan, now());
 		estimate_so_far(j);
 		if (run.event && !j->exp.event)
 			j->exp.event = mem_strdup(run.event);
@@ -587,10 +647,10 @@ static int block(struct job *j, enum variant v, bool warmup, uint64_t freq_hz)
 	return rc;
 }
 
-static int native_blocks(struct job *j, bool warmup)
+static int native_blocks(struct job *j)
 {
-	int rc = warmup ? block(j, VARIANT_NATIVE, true, 0) : 0;
 	unsigned i;
+	int rc = 0;
 
 	for (i = 0; !rc && i < NATIVE_BLOCKS; i++)
 		rc = block(j, VARIANT_NATIVE, false, 0);
@@ -619,34 +679,105 @@ static int pair(struct job *j, const enum variant order[2], bool warmup, uint64_
 	return rc ? rc : block(j, order[1], warmup, freq_hz);
 }
 
+static int by_size(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 /*
- * Sampling costs time, so each pair is run twice: timed without the profiler,
- * then sampled. Native stands on both ends, so that drift falls on it as on the
- * middle; between, before and after alternate in balanced random order.
+ * A block begins with a cold start after the switch and ends with the reading of a clock. Three blocks of one
+ * operation show what that costs beyond the operation itself; a block is made long enough for it to be at most
+ * EDGE_SHARE of the block. Only for a workload that takes its number of operations from us, and not beyond
+ * MOST_OPS times what the case asks for.
+ */
+#define EDGE_SHARE 0.001
+#define MOST_OPS 10
+#define PROBES 3
+
+static bool takes_ops(const struct job *j)
+{
+	size_t i;
+
+	if (j->o->workload)
+		return strstr(j->o->workload, "{ops}");
+	for (i = 0; i < j->pcase.n_workload_args; i++)
+		if (strstr(j->pcase.workload_args[i], "{ops}"))
+			return true;
+	return false;
+}
+
+static int calibrate(struct job *j)
+{
+	double usual = ops_per_block(j), per_op = j->last_wall / j->last_ops, edge[PROBES], want;
+	int rc = 0, i;
+
+	if (j->o->ops || !takes_ops(j) || !(j->last_ops > 0) || !(per_op > 0))
+		return 0;
+	j->ops = 1;
+	make_argv(j);
+	for (i = 0; !rc && i < PROBES; i++) {
+		rc = block(j, VARIANT_NATIVE, true, 0);
+		if (!rc)
+			rc = block(j, VARIANT_BEFORE, true, 0);
+		edge[i] = j->last_wall - per_op * j->last_ops;
+	}
+	j->ops = (unsigned)usual;
+	if (!rc) {
+		qsort(edge, PROBES, sizeof(edge[0]), by_size);
+		want = fmax(edge[PROBES / 2], 0) / EDGE_SHARE / per_op;
+		if (want > usual)
+			j->ops = (unsigned)fmin(ceil(want), MOST_OPS * usual);
+		if (want > MOST_OPS * usual)
+			note(j, "Starting and timing a block costs %.2g %% of it, more than the %.1f %% aimed at; --ops makes"
+			     " blocks longer.", 100 * edge[PROBES / 2] / (per_op * j->ops), 100 * EDGE_SHARE);
+		free(j->exp.workload);
+		j->exp.workload = workload_words(j);
+	}
+	make_argv(j);
+	return rc;
+}
+
+/*
+ * Sampling costs time, so a pair is timed without the profiler and then sampled.
+ * Native stands on both ends, so that drift falls on it as on the middle;
+ * between, plan says which variant comes next and when it is enough.
  */
 static int step_blocks(struct job *j)
 {
 	static const enum variant warm[2] = { VARIANT_BEFORE, VARIANT_AFTER };
-	enum variant *order = mem_calloc(2 * (size_t)j->o->blocks, sizeof(*order));
+	struct plan_opts o = { .seed = j->exp.seed, .blocks = j->o->blocks, .until = j->exp.until,
+			       .time_limit = j->exp.time_limit };
+	struct buf end = BUF_INIT;
+	struct plan_pair next;
 	struct rng rng;
-	unsigned i;
-	int rc;
+	int rc, i;
 
-	j->planned = 4 * j->o->blocks + 2 * NATIVE_BLOCKS + 3;
-	j->progress.blocks = j->planned;
-	stats_block_order(j->exp.seed, j->o->blocks, order);
+	plan_init(&j->plan, &o);
 	rng_seed(&rng, ~j->exp.seed);
-	rc = native_blocks(j, true);
+	rc = block(j, VARIANT_NATIVE, true, 0);
+	if (!rc)
+		rc = calibrate(j);
+	if (!rc)
+		rc = native_blocks(j);
 	if (!rc)
 		rc = pair(j, warm, true, j->o->freq_hz);
-	for (i = 0; !rc && i < 2 * j->o->blocks; i += 2) {
-		rc = pair(j, order + i, false, 0);
-		if (!rc)
-			rc = pair(j, order + i, false, dithered(j->o->freq_hz, &rng));
+	while (!rc && plan_next(&j->plan, now(), &next)) {
+		/* Timed and sampled pairs alike, native on both ends, and the warm-up that is behind us. */
+		j->progress.blocks = j->done + NATIVE_BLOCKS +
+			(unsigned)(plan_pairs(&j->plan) - j->plan.pairs + 1) * 5;
+		for (i = 0; !rc && i < 3; i++)
+			rc = block(j, next.timed[i], false, 0);
+		if (!rc && next.sample)
+			rc = pair(j, next.sampled, false, dithered(j->o->freq_hz, &rng));
 	}
 	if (!rc)
-		rc = native_blocks(j, false);
-	free(order);
+		rc = native_blocks(j);
+	plan_end(&j->plan, &end);
+	if (!rc && end.len)
+		note(j, "%s", buf_str(&end));
+	buf_release(&end);
 	return rc;
 }
 
@@ -721,7 +852,7 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 
 	*j = (struct job){ .store = s, .o = o, .w = w, .err = err };
 	j->progress.before_ns = j->progress.after_ns = NAN;
-	j->progress.diff_rel = j->progress.diff_lo = j->progress.diff_hi = NAN;
+	j->progress.diff_rel = j->progress.diff_lo = j->progress.diff_hi = j->progress.time_left = NAN;
 	*experiment = 0;
 	rc = case_load(o->case_name, &j->pcase, err);
 	if (!rc)
@@ -760,9 +891,8 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 	case_release(&j->pcase);
 	machine_release(&j->machine);
 	experiment_release(&j->exp);
-	for (i = 0; j->argv && j->argv[i]; i++)
-		free(j->argv[i]);
-	free(j->argv);
+	free_argv(j);
+	plan_release(&j->plan);
 	free(j->workload);
 	buf_release(&j->params);
 	free(j);

@@ -255,13 +255,16 @@ void parts_state(const struct report_input *in, struct buf *out)
 			block_counts(&c->metrics[0].est, out);
 		else
 			buf_puts(out, "no blocks");
-		buf_printf(out, " were timed, of %u planned for each.", e->blocks_planned);
-		if (e->note) {
-			char *note = para_ascii(e->note);
+		buf_puts(out, " were timed");
+		if (e->until <= 0)
+			buf_printf(out, ", of %u planned for each", e->blocks_planned);
+		buf_puts(out, ".");
+	}
+	if (e->note) {
+		char *note = para_ascii(e->note);
 
-			buf_printf(out, " %s", note);
-			free(note);
-		}
+		buf_printf(out, "%s%s", out->len ? " " : "", note);
+		free(note);
 	}
 	if (c->left_out)
 		buf_printf(out, "%sLeft out: %zu %s (warm-up, incomplete or failed).", out->len ? " " : "",
