@@ -78,15 +78,18 @@ void plan_add(struct plan *p, enum variant v, double per_op)
 
 size_t plan_pairs(const struct plan *p)
 {
-	return p->o.until <= 0 ? p->o.blocks : p->look.known ? p->look.pairs + p->look.more : p->pairs;
+	size_t all = p->o.until <= 0 ? p->o.blocks : p->look.known ? p->look.pairs + p->look.more : p->pairs;
+	double fit = p->o.time_limit > 0 && p->longest > 0 ? p->o.time_limit / p->longest : INFINITY;
+
+	return (double)all > fit ? (size_t)fmax(fit, (double)p->pairs) : all;
 }
 
 double plan_time_left(const struct plan *p, double now)
 {
-	size_t all = plan_pairs(p), done = p->look.pairs;
+	size_t all = p->o.until > 0 ? p->look.pairs + p->look.more : p->o.blocks, done = p->look.pairs;
 	double spent = now - p->began, left = NAN, limit;
 
-	if (done && all >= done && (p->o.until <= 0 || p->look.known))
+	if (done && (p->o.until <= 0 || p->look.known))
 		left = spent / (double)done * (double)(all - done);
 	limit = p->o.time_limit > 0 ? fmax(p->o.time_limit - spent, 0) : NAN;
 	return p->pairs ? fmin(left, limit) : NAN;

@@ -97,7 +97,6 @@ static void estimate_so_far(struct job *j)
 	const struct stop_state *look = &p->look;
 	const double *b = p->values[VARIANT_BEFORE].v, *a = p->values[VARIANT_AFTER].v;
 	struct estimate e = stats_paired(b, a, look->pairs, 0, LOWER_IS_BETTER);
-	size_t all = plan_pairs(p);
 
 	j->progress.before_ns = e.before.mean;
 	j->progress.after_ns = e.after.mean;
@@ -105,7 +104,7 @@ static void estimate_so_far(struct job *j)
 	j->progress.diff_lo = p->o.until > 0 ? look->rel_lo : e.rel_lo;
 	j->progress.diff_hi = p->o.until > 0 ? look->rel_hi : e.rel_hi;
 	j->progress.pairs = (unsigned)look->pairs;
-	j->progress.more = all > look->pairs ? (unsigned)(all - look->pairs) : 0;
+	j->progress.more = (unsigned)(p->o.until > 0 ? look->more : p->o.blocks - look->pairs);
 	j->progress.until = p->o.until;
 	j->progress.time_left = plan_time_left(p, now());
 }

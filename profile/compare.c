@@ -111,18 +111,19 @@ static size_t next_of(const struct used *used, size_t n, size_t i, bool sampled,
 /* Neighbours of the same kind and of different sides; false where the order is not one of pairs. */
 static bool pair_kind(struct used *used, size_t n, bool sampled)
 {
-	size_t i = next_of(used, n, 0, sampled, is_side), j;
+	size_t i = next_of(used, n, 0, sampled, is_side), j, pairs = 0;
 
 	while (i != ALONE) {
 		j = next_of(used, n, i + 1, sampled, is_side);
 		if (j == ALONE) {
-			used[i].unpaired = true;
-			return true;
+			used[i].unpaired = pairs > 0;
+			return pairs > 0;
 		}
 		if (used[i].variant == used[j].variant)
 			return false;
 		used[i].partner = j;
 		used[j].partner = i;
+		pairs++;
 		i = next_of(used, n, j + 1, sampled, is_side);
 	}
 	return true;
@@ -245,15 +246,15 @@ static void needed_caveat(const struct metric *m, struct caveats *out)
 
 	if (e->verdict == VERDICT_TOO_FEW && e->before.n && e->after.n)
 		caveats_add(out, CAVEAT_TOO_FEW, LEVEL_WARN, m->name,
-			     "No verdict from %zu and %zu blocks: spread needs at least 2 of each, a rank test 6.",
+			     "no verdict from %zu and %zu blocks: spread needs at least 2 of each, a rank test 6.",
 			     e->before.n, e->after.n);
 	else if (e->verdict == VERDICT_UNDECIDED && e->pairs_needed)
 		caveats_add(out, CAVEAT_TOO_FEW, LEVEL_NOTE, m->name,
-			     "Undecided: with this spread it takes about %zu blocks of each for an interval of +-%.3g %%.",
+			     "undecided; with this spread it takes about %zu blocks of each for an interval of +-%.3g %%.",
 			     e->pairs_needed, 100 * e->margin);
 	else if (e->verdict == VERDICT_UNDECIDED && e->diff_sd > 0)
 		caveats_add(out, CAVEAT_TOO_FEW, LEVEL_NOTE, m->name,
-			     "Undecided: with this spread no reasonable number of blocks gives an interval of +-%.3g %%.",
+			     "undecided; with this spread no reasonable number of blocks gives an interval of +-%.3g %%.",
 			     100 * e->margin);
 }
 
@@ -300,7 +301,9 @@ static void add_metric(struct compare *c, const struct timed *t, const struct us
 		m->over_native[v] = stats_welch(m->values[VARIANT_NATIVE], m->n_values[VARIANT_NATIVE], sets[v].x,
 						sets[v].n, resolution, m->better);
 	m->floor = noise(m, t, used, n, resolution);
-	needed_caveat(m, &c->caveats);
+	/* Said once: of the first metric, which the verdict is about. */
+	if (c->n_metrics == 1)
+		needed_caveat(m, &c->caveats);
 	floor_caveats(m, &c->caveats);
 	for (v = 0; v < VARIANT_COUNT; v++)
 		free(at[v]);

@@ -49,7 +49,8 @@ struct estimate {
 	/* filled by verdict_of() alone */
 	bool sequential;		/* lo, hi and p hold however often somebody looked */
 	bool by_rank;			/* outliers or modes: the rank test decides, `other` is the t interval */
-	struct effect fixed;		/* the t interval of a number of pairs fixed in advance */
+	struct effect nominal;		/* the t interval that holds the truth in 95 of 100 experiments, not in more:
+					 * lo and hi where the number of pairs was fixed and t decides */
 	struct effect other;		/* the companion that does not decide */
 	double margin;			/* of equivalence, a fraction of the before mean */
 	size_t pairs_needed;		/* for a half width of `margin`, from this spread; 0: unknown or too many */

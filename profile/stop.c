@@ -44,6 +44,11 @@ double stop_p(size_t n, double t)
 	return fmin(1, exp(log(g) / 2 - (double)n / 2 * gain));
 }
 
+double stop_widening(size_t n)
+{
+	return 1 + 2 / (double)n;
+}
+
 static double half_width(double sd, size_t n, bool sequential)
 {
 	double t = sequential ? stop_multiplier(n, 0.05) : gsl_cdf_tdist_Pinv(0.975, (double)(n - 1));
@@ -59,7 +64,7 @@ size_t stop_pairs_needed(double sd, double half, bool sequential)
 		return 0;
 	/* The half width falls with n: double until it is small enough, then halve the gap. */
 	while (half_width(sd, hi, sequential) > half) {
-		if (hi > 100 * STOP_MAX_PAIRS)
+		if (hi > 10 * STOP_MAX_PAIRS)
 			return 0;
 		lo = hi;
 		hi *= 2;

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <gsl/gsl_cdf.h>
+
 #include "base/mem.h"
 #include "profile/rank.h"
 #include "profile/stop.h"
@@ -72,6 +74,18 @@ static struct effect sequence(const struct estimate *e)
 	return x;
 }
 
+static struct effect widened(const struct estimate *e)
+{
+	size_t n = e->pairs ? e->pairs : e->before.n < e->after.n ? e->before.n : e->after.n;
+	double wide = stop_widening(n), half = wide * (e->hi - e->lo) / 2, t = gsl_cdf_tdist_Pinv(0.975, e->df);
+	struct effect x = { e->diff, e->diff - half, e->diff + half, 1, e->pairs ?
+			    "paired t interval, widened for the stop rule" : "Welch t interval, widened for the stop rule" };
+
+	if (half > 0)
+		x.p = 2 * gsl_cdf_tdist_Q(fabs(e->diff) * t / half, e->df);
+	return x;
+}
+
 static size_t pairs_needed(const struct estimate *e)
 {
 	double base = fabs(e->before.mean);
@@ -87,13 +101,14 @@ struct estimate verdict_of(const double *before, size_t n_before, const double *
 
 	e.margin = d->margin > 0 ? d->margin : VERDICT_MARGIN;
 	e.sequential = d->sequential;
-	e.fixed = effect_of(&e);
+	e.nominal = effect_of(&e);
 	if (e.verdict == VERDICT_TOO_FEW)
 		return e;
 	e.other = companion(before, n_before, after, n_after, paired);
 	if (d->sequential) {
 		struct effect x = sequence(&e);
 
+		e.nominal = widened(&e);
 		take(&e, &x);
 	} else if (shaky && isfinite(e.other.lo) && isfinite(e.other.hi)) {
 		/* Rank intervals know nothing of the clock: never narrower than its step. */
@@ -103,7 +118,7 @@ struct estimate verdict_of(const double *before, size_t n_before, const double *
 		x.lo = mid - half;
 		x.hi = mid + half;
 		e.by_rank = true;
-		e.other = e.fixed;
+		e.other = e.nominal;
 		take(&e, &x);
 	}
 	e.pairs_needed = pairs_needed(&e);

@@ -132,7 +132,7 @@ static void judgement(json_t *o, const struct metric *m)
 	set(o, "pair_sd", plain_figure(e->diff_sd, m->unit));
 	set(o, "sequential", json_boolean(e->sequential));
 	set(o, "by_rank", json_boolean(e->by_rank));
-	set(o, "fixed", effect(&e->fixed, m->unit));
+	set(o, "nominal", effect(&e->nominal, m->unit));
 	set(o, "companion", effect(&e->other, m->unit));
 	set(o, "margin", plain_figure(100 * e->margin, "%"));
 	set(o, "pairs_needed", e->pairs_needed ? number((double)e->pairs_needed) : json_null());

@@ -43,8 +43,8 @@ static const struct flat_diff_row *row(const struct compare *c, const char *name
 }
 
 /*
- * Per operation 14, 13, 15 us before and 10, 11, 9 after: means 14 and 10,
- * variances 1 and 1, se^2 = 2/3, 4 degrees of freedom, t = 2.776 of the table.
+ * Per operation 14, 13, 15 us before and 10, 11, 9 after, side by side in this order: means 14 and 10,
+ * differences -4, -2, -6 of sd 2, se 2/sqrt(3), 2 degrees of freedom, t = 4.303 of the table.
  */
 static void test_metrics(void **state)
 {
@@ -70,9 +70,11 @@ static void test_metrics(void **state)
 	assert_near(wall->est.before.mean, 14000, 1e-9);
 	assert_near(wall->est.after.mean, 10000, 1e-9);
 	assert_near(wall->est.diff, -4000, 1e-9);
-	assert_near(wall->est.df, 4, 1e-9);
-	assert_near((wall->est.hi - wall->est.lo) / 2, 2.776 * sqrt(2. / 3) * 1000, 0.5);
-	assert_int_equal(wall->est.verdict, VERDICT_BETTER);
+	assert_int_equal(wall->est.pairs, 3);
+	assert_near(wall->est.df, 2, 1e-9);
+	assert_near((wall->est.hi - wall->est.lo) / 2, 4.303 * 2 / sqrt(3) * 1000, 0.5);
+	assert_int_equal(wall->est.verdict, VERDICT_UNDECIDED);
+	assert_true(wall->est.pairs_needed > 3);
 	assert_int_equal(wall->n_values[VARIANT_BEFORE], 3);
 	assert_int_equal(wall->n_values[VARIANT_AFTER], 3);
 	assert_near(wall->values[VARIANT_BEFORE][1], 13000, 1e-9);
@@ -225,13 +227,13 @@ static void test_functions_per_operation(void **state)
 	compare_free(c);
 }
 
-/* Self samples per operation 5, 6, 7 before and 2, 3, 4 after: se^2 = 2/3, t = 2.776 as above. */
+/* Self samples per operation 5, 6, 7 before and 4, 2, 3 after: differences -1, -4, -4, sd sqrt(3), t = 4.303. */
 static void test_function_interval(void **state)
 {
 	static const enum variant order[] = {
 		VARIANT_BEFORE, VARIANT_AFTER, VARIANT_BEFORE, VARIANT_AFTER, VARIANT_BEFORE, VARIANT_AFTER,
 	};
-	static const int samples[] = { 500, 200, 600, 300, 700, 400 };
+	static const int samples[] = { 500, 400, 600, 200, 700, 300 };
 	struct compare_block blocks[6];
 	struct profile *p[6];
 	struct run runs[6];
@@ -252,7 +254,12 @@ static void test_function_interval(void **state)
 	r = row(c, "f");
 	assert_true(r->has_interval);
 	assert_near((r->self_lo + r->self_hi) / 2 / FOLDED_PERIOD, -3, 1e-9);
-	assert_near((r->self_hi - r->self_lo) / 2 / FOLDED_PERIOD, 2.776 * sqrt(2. / 3), 5e-4);
+	assert_near((r->self_hi - r->self_lo) / 2 / FOLDED_PERIOD, 4.303, 5e-4);
+	/* t = 3, twice the tail at 2 degrees of freedom; g's cost did not change, m has none: two tests. */
+	assert_near(r->p, 0.0955, 5e-4);
+	assert_near(r->q, 0.191, 1e-3);
+	assert_false(r->significant);
+	assert_true(isnan(row(c, "m")->q));
 	compare_free(c);
 	for (i = 0; i < 6; i++)
 		profile_free(p[i]);
