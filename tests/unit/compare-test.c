@@ -9,9 +9,11 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "profile/compare.h"
 #include "tests/unit/folded.h"
 #include "tests/unit/near.h"
+#include "tests/unit/noise.h"
 
 static struct run block(enum variant v, uint64_t wall_ns, double ops)
 {
@@ -265,6 +267,172 @@ static void test_function_interval(void **state)
 		profile_free(p[i]);
 }
 
+/* --- pairs --- */
+
+/* As an experiment runs them, with two values in per cent to tell pairs apart: 1 is before, 2 after, 3 again. */
+static struct compare *ordered(const char *order, const unsigned *wall, struct run *runs)
+{
+	static const enum variant variants[] = { VARIANT_BEFORE, VARIANT_AFTER, VARIANT_AGAIN };
+	struct compare_block blocks[32];
+	size_t n = strlen(order), i;
+
+	for (i = 0; i < n; i++) {
+		runs[i] = block(variants[order[i] - '1'], wall[i], 1);
+		runs[i].ordinal = (unsigned)i;
+		blocks[i] = (struct compare_block){ &runs[i], NULL };
+	}
+	return compare_build(blocks, n, NULL);
+}
+
+/* The whole drifts from 100 to 150, each pair differs by 10 or 11: within pairs that is plain. */
+static void test_pairs_take_out_drift(void **state)
+{
+	static const unsigned wall[] = { 100, 90, 100, 111, 120, 110, 120, 131, 140, 130, 140, 151 };
+	struct run runs[12];
+	struct compare *c = ordered("122112211221", wall, runs);
+	const struct estimate *e = &c->metrics[0].est;
+
+	(void)state;
+	assert_int_equal(e->pairs, 6);
+	assert_int_equal(e->verdict, VERDICT_BETTER);
+	assert_near(e->diff, -63. / 6, 1e-9);
+	assert_true(c->metrics[0].values[VARIANT_BEFORE][1] == 111 && c->metrics[0].values[VARIANT_AFTER][1] == 100);
+	assert_non_null(caveats_get(&c->caveats, CAVEAT_DRIFT, "wall time"));
+	compare_free(c);
+	/* The same blocks in an order that is not one of pairs: independent sets, and the drift is spread. */
+	c = ordered("111111222222", wall, runs);
+	assert_int_equal(c->metrics[0].est.pairs, 0);
+	assert_non_null(strstr(c->metrics[0].est.method, "Welch"));
+	compare_free(c);
+}
+
+/* Interrupted between the two blocks of a pair: the one that is there has nothing to be compared with. */
+static void test_the_last_block_alone(void **state)
+{
+	static const unsigned wall[] = { 100, 90, 91, 100, 500 };
+	struct run runs[5];
+	struct compare *c = ordered("12211", wall, runs);
+
+	(void)state;
+	assert_int_equal(c->metrics[0].est.pairs, 2);
+	assert_int_equal(c->left_out, 1);
+	assert_true(c->metrics[0].est.before.max == 100);
+	compare_free(c);
+}
+
+/* Again stands beside before, on either side: two pairs' neighbours are not mixed up. */
+static void test_noise_floor_of_again(void **state)
+{
+	static const unsigned wall[] = { 90, 100, 103, 110, 108, 95, 92, 101, 104, 120, 118, 99 };
+	struct run runs[12];
+	struct compare *c = ordered("213312213312", wall, runs);
+	const struct noise_floor *f = &c->metrics[0].floor;
+
+	(void)state;
+	assert_int_equal(c->metrics[0].est.pairs, 4);
+	assert_int_equal(c->blocks[VARIANT_AGAIN], 4);
+	assert_int_equal(f->n, 4);
+	assert_false(f->split);
+	/* 103-100, 110-108, 104-101, 120-118 */
+	assert_near(f->effect.diff, 2.5, 1e-9);
+	assert_near(f->worst, (2.5 + 3.182 * sqrt(1. / 3) / 2) / 104.25, 1e-4);
+	compare_free(c);
+	/* Without such blocks the before blocks are set against one another. */
+	c = ordered("12121212", wall, runs);
+	assert_true(c->metrics[0].floor.split);
+	compare_free(c);
+}
+
+/* --- functions and stacks --- */
+
+/* Self differences add up to that of the whole, and each stack has its interval. */
+static void test_differences_add_up(void **state)
+{
+	static const enum variant order[] = {
+		VARIANT_BEFORE, VARIANT_AFTER, VARIANT_AFTER, VARIANT_BEFORE, VARIANT_BEFORE, VARIANT_AFTER,
+	};
+	static const char *const stacks[] = {
+		"m;hot 507\nm;a 300\nm;b;c 211\nn 9", "m;hot 101\nm;a 301\nm;b;c 210\nm;fresh 50\nn 7",
+		"m;hot 99\nm;a 299\nm;b;c 209\nm;fresh 53\nn;n 8", "m;hot 511\nm;a 300\nm;b;c 207\nn 8",
+		"m;hot 501\nm;a 303\nm;b;c 209\nn 6", "m;hot 97\nm;a 302\nm;b;c 212\nm;fresh 49\nn 9",
+	};
+	struct compare_block blocks[6];
+	struct profile *p[6];
+	struct run runs[6];
+	struct compare *c;
+	double sum = 0, whole, scale[SIDES];
+	const struct diff_node *root;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 6; i++) {
+		p[i] = folded(stacks[i]);
+		runs[i] = block(order[i], 1000, 7);
+		runs[i].sampled = true;
+		blocks[i] = (struct compare_block){ &runs[i], p[i] };
+	}
+	c = compare_build(blocks, 6, NULL);
+	scale[BEFORE] = norm_scale(c->diff, NORM_OP, BEFORE, PERIOD);
+	scale[AFTER] = norm_scale(c->diff, NORM_OP, AFTER, PERIOD);
+	root = &c->diff->nodes[NODE_ROOT];
+	whole = root->total[AFTER][PERIOD] * scale[AFTER] - root->total[BEFORE][PERIOD] * scale[BEFORE];
+	for (i = 0; i < c->n_flat; i++)
+		sum += c->flat[i].self[AFTER][PERIOD] * scale[AFTER] - c->flat[i].self[BEFORE][PERIOD] * scale[BEFORE];
+	assert_near(sum, whole, 1e-9 * fabs(whole));
+	assert_true(row(c, "hot")->significant && row(c, "fresh")->significant);
+	assert_false(row(c, "a")->significant);
+	assert_false(row(c, "c")->significant);
+	/* m has no cost of its own, and its total moved with hot and fresh. */
+	assert_true(row(c, "m")->total_hi < 0 && isnan(row(c, "m")->p));
+	assert_non_null(c->stacks);
+	assert_near((c->stacks[NODE_ROOT].lo + c->stacks[NODE_ROOT].hi) / 2, whole, 1e-9 * fabs(whole));
+	for (i = 0; i < c->diff->n; i++) {
+		const char *name = diff_symbol(c->diff, (uint32_t)i)->name;
+
+		if (!strcmp(name, "hot") || !strcmp(name, "fresh"))
+			assert_true(c->stacks[i].significant);
+		if (!strcmp(name, "a") || !strcmp(name, "b"))
+			assert_true(c->stacks[i].q > 0.05 && c->stacks[i].lo < 0 && c->stacks[i].hi > 0);
+	}
+	compare_free(c);
+	for (i = 0; i < 6; i++)
+		profile_free(p[i]);
+}
+
+/* Forty functions that did not change: without counting them two would be called changed, with it none is. */
+static void test_many_functions(void **state)
+{
+	struct compare_block blocks[16];
+	struct noise noise = noise_new(NOISE_NORMAL, 0.05, 9);
+	struct profile *p[16];
+	struct run runs[16];
+	struct compare *c;
+	size_t i, k, alone = 0, called = 0;
+
+	(void)state;
+	for (i = 0; i < 16; i++) {
+		struct buf text = BUF_INIT;
+
+		for (k = 0; k < 40; k++)
+			buf_printf(&text, "%sm;f%zu %.0f", k ? "\n" : "", k, 1000 * noise_next(&noise));
+		p[i] = folded(buf_str(&text));
+		buf_release(&text);
+		runs[i] = block(i % 2 ? VARIANT_AFTER : VARIANT_BEFORE, 1000, 10);
+		blocks[i] = (struct compare_block){ &runs[i], p[i] };
+	}
+	c = compare_build(blocks, 16, NULL);
+	for (i = 0; i < c->n_flat; i++) {
+		alone += c->flat[i].p < 0.05;
+		called += c->flat[i].significant;
+	}
+	print_message("of 40 unchanged functions %zu have p < 0.05, %zu are called changed\n", alone, called);
+	assert_true(alone > 0);
+	assert_int_equal(called, 0);
+	compare_free(c);
+	for (i = 0; i < 16; i++)
+		profile_free(p[i]);
+}
+
 static void test_unsampled_blocks_do_not_dilute(void **state)
 {
 	struct run runs[] = {
@@ -456,6 +624,11 @@ int main(void)
 		cmocka_unit_test(test_unmeasured_times_are_no_metric),
 		cmocka_unit_test(test_exact_blocks),
 		cmocka_unit_test(test_functions_per_operation),
+		cmocka_unit_test(test_pairs_take_out_drift),
+		cmocka_unit_test(test_the_last_block_alone),
+		cmocka_unit_test(test_noise_floor_of_again),
+		cmocka_unit_test(test_differences_add_up),
+		cmocka_unit_test(test_many_functions),
 		cmocka_unit_test(test_function_interval),
 		cmocka_unit_test(test_unsampled_blocks_do_not_dilute),
 		cmocka_unit_test(test_times_come_from_unsampled_blocks),

@@ -40,6 +40,8 @@ struct noise {
 	unsigned at;			/* blocks so far */
 	const struct noise_lab *lab;
 	double second;			/* of a recorded pair, to come; NaN */
+	bool in_order;			/* recorded blocks one after the other from `start` on, round and round */
+	size_t start;
 };
 
 static inline struct noise noise_new(enum noise_kind kind, double sd, uint64_t seed)
@@ -72,6 +74,11 @@ static inline double noise_next(struct noise *n)
 	case NOISE_MODES:
 		return 1 + n->sd * (noise_normal(n) + 10 * ((noise_uniform(n) < 0.3) - 0.3));
 	case NOISE_LAB:
+		if (n->in_order) {
+			size_t i = (n->start + at) % (2 * n->lab->n);
+
+			return n->lab->pair[i / 2][i % 2];
+		}
 		if (isnan(n->second)) {
 			size_t i = rng_below(&n->rng, n->lab->n);
 			unsigned swap = rng_below(&n->rng, 2);
