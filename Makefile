@@ -75,6 +75,12 @@ $(BUILD)/tests/vm/%: tests/vm/%.c $(BUILD)/libkab.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(KAB_CFLAGS) -MF $@.d $(KAB_LDFLAGS) -o $@ $< $(BUILD)/libkab.a -lcmocka $(LIBS)
 
+# It looks for kab-agent as kab does: beside itself.
+$(BUILD)/build-there: tests/ssh/build-there.c $(BUILD)/libkab.a
+	@echo "  TEST  $@"
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(KAB_CFLAGS) -MF $@.d $(KAB_LDFLAGS) -o $@ $< $(BUILD)/libkab.a $(LIBS)
+
 # Runs in a guest, so it needs no sanitizer and no library.
 $(BUILD)/tests/vm/panic-agent: tests/vm/panic-agent.c
 	@mkdir -p $(@D)
@@ -107,7 +113,7 @@ check check-long:
 	@scripts/check $(if $(filter check-long,$@),--long) $(BUILD)
 
 .PHONY: check-programs
-check-programs: all $(TESTS) $(addprefix $(BUILD)/tests/,screen-fixture vm/boot-test vm/panic-agent)
+check-programs: all $(TESTS) $(addprefix $(BUILD)/tests/,screen-fixture vm/boot-test vm/panic-agent) $(BUILD)/build-there
 
 check-includes:
 	@scripts/check-includes

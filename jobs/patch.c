@@ -77,7 +77,11 @@ static int find(struct patch_job *j)
 
 static int build(struct patch_job *j, struct err *err)
 {
-	return case_build(&j->c, j->target.kernel.release, j->target.kernel.build, stopped, j, &j->build, err);
+	struct lab_opts lab = j->o->lab;
+
+	lab.stop = stopped;
+	lab.ctx = j;
+	return target_build(&j->target, &j->c, &lab, &j->build, err);
 }
 
 static int open_target(struct patch_job *j, bool as_root)
@@ -313,8 +317,8 @@ int job_patch_unload(const struct patch_opts *o, struct patch_report *r, struct 
 	int rc = find(&j);
 
 	if (!rc && !is_local(&j))
-		rc = err_add(err, -EINVAL, "Nothing is loaded in a guest between two commands: it ends with the command that "
-			     "booted it. Unload from this machine with -t local.");
+		rc = err_add(err, -EINVAL, "kab leaves nothing loaded in a guest or on another machine between two commands. "
+			     "Unload from this machine with -t local.");
 	if (!rc)
 		rc = open_target(&j, true);
 	if (!rc)
@@ -333,7 +337,7 @@ int job_patch_state(const struct patch_opts *o, struct probe *p, struct err *err
 	int rc = find(&j);
 
 	if (!rc && !is_local(&j))
-		rc = err_add(err, -EINVAL, "Nothing is loaded in a guest between two commands; -t local shows what is loaded "
+		rc = err_add(err, -EINVAL, "kab leaves nothing loaded in a guest or on another machine; -t local shows what is loaded "
 			     "on this machine.");
 	if (!rc)
 		rc = open_target(&j, false);

@@ -2,6 +2,7 @@
 /* plan: see plan.h. Pure but for allocation; run.c asks it between blocks, and stores what it says at the end. */
 #include "jobs/plan.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "base/buf.h"
@@ -129,4 +130,13 @@ void plan_end(const struct plan *p, struct buf *out)
 	else
 		buf_puts(out, ", and with this spread no reasonable number of pairs will do: let the machine come to rest,"
 			 " or measure with --exact.");
+}
+
+unsigned plan_ops(unsigned usual, double per_op, const double *edge, double *share)
+{
+	double cost = fmax(stats_summary(edge, PLAN_PROBES).median, 0), want = ceil(cost / PLAN_EDGE_SHARE / per_op);
+	unsigned ops = (unsigned)fmin(fmax(want, usual), fmin((double)PLAN_MOST_OPS * usual, UINT_MAX));
+
+	*share = cost / (per_op * ops);
+	return ops;
 }

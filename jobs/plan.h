@@ -56,4 +56,16 @@ double plan_time_left(const struct plan *p, double now);
 /* Why it ended otherwise than planned, and what it would have taken: sentences; nothing when it did not. */
 void plan_end(const struct plan *p, struct buf *out);
 
+/* --- the length of a block --- */
+
+#define PLAN_PROBES 3			/* blocks of one operation */
+#define PLAN_EDGE_SHARE 0.001		/* most that starting and timing a block may cost of it */
+#define PLAN_MOST_OPS 10		/* times what the case asks for: longer blocks are not made */
+
+/*
+ * Operations in a block, at least `usual`: enough for the median of edge[PLAN_PROBES], ns that a block takes
+ * besides its operations, to be PLAN_EDGE_SHARE of it. `per_op` > 0, ns. *share: what it will be.
+ */
+unsigned plan_ops(unsigned usual, double per_op, const double *edge, double *share);
+
 #endif

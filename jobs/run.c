@@ -20,9 +20,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "jobs/carry.h"
+#include "jobs/equal.h"
+#include "jobs/fault.h"
 #include "jobs/patch.h"
 #include "jobs/plan.h"
+#include "jobs/stage.h"
 #include "jobs/target.h"
 
 /* Blocks of the unpatched kernel on either side of the comparison: enough for a mean and its spread. */
@@ -41,17 +43,15 @@ struct job {
 	struct machine machine;
 	struct experiment exp;
 	struct job_progress progress;
-	char *workload;			/* the case's program on the target */
-	char **argv;			/* of what is measured there, NULL at the end */
+	char **argv;			/* of the workload on the target, NULL at the end */
+	struct stage stage;
 	struct buf params;		/* of the module */
 	bool loaded;
 	bool in_block;			/* the workload runs: a fault of the kernel stops it */
-	char fault[200];		/* the line in which the kernel reported one; "" none */
-	uint64_t tainted;		/* bits of the kernel's taint before anything was loaded */
+	struct fault fault;
 	unsigned done;			/* blocks of every kind */
 	unsigned ordinal;
 	struct plan plan;
-	unsigned ops;			/* in a block, once it is known that the case's are too few; 0: those */
 	uint64_t last_samples, last_elapsed;
 	double last_wall, last_ops;	/* of the newest block, ns */
 };
@@ -68,7 +68,7 @@ static bool stopped(void *ctx)
 {
 	struct job *j = ctx;
 
-	return (j->in_block && j->fault[0]) || (j->w->stop && j->w->stop(j->w->ctx));
+	return (j->in_block && j->fault.what[0]) || (j->w->stop && j->w->stop(j->w->ctx));
 }
 
 static void say(struct job *j)
@@ -146,7 +146,11 @@ static int step_find(struct job *j)
 
 static int step_build(struct job *j)
 {
-	return case_build(&j->pcase, j->target.kernel.release, j->target.kernel.build, stopped, j, &j->build, j->err);
+	struct lab_opts lab = j->o->lab;
+
+	lab.stop = stopped;
+	lab.ctx = j;
+	return target_build(&j->target, &j->pcase, &lab, &j->build, j->err);
 }
 
 static int step_open(struct job *j)
@@ -162,18 +166,8 @@ static int step_open(struct job *j)
 	if (!rc)
 		rc = target_facts(&j->target, &j->machine, j->err);
 	if (!rc)
-		j->tainted = live_tainted(j->target.live);
+		j->fault.tainted = live_tainted(j->target.live);
 	return rc;
-}
-
-static unsigned ops_per_block(const struct job *j)
-{
-	return j->ops ? j->ops : j->o->ops ? j->o->ops : case_ops(&j->pcase, j->o->target);
-}
-
-static char *expand(const struct job *j, const char *text)
-{
-	return case_expand(text, ops_per_block(j), j->workload);
 }
 
 /* What is run in a block, as the session shows it; the caller frees. */
@@ -186,12 +180,29 @@ static char *workload_words(const struct job *j)
 		return mem_strdup(j->o->workload);
 	buf_printf(&command, "%s/workload", j->o->case_name);
 	for (i = 0; i < j->pcase.n_workload_args; i++) {
-		char *arg = expand(j, j->pcase.workload_args[i]);
+		char *arg = stage_expand(&j->stage, j->pcase.workload_args[i]);
 
 		buf_printf(&command, " %s", arg);
 		free(arg);
 	}
 	return buf_detach(&command);
+}
+
+/* One more sentence to know of the experiment. */
+static void __attribute__((format(printf, 2, 3))) note(struct job *j, const char *fmt, ...)
+{
+	struct buf text = BUF_INIT;
+	char sentence[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(sentence, sizeof(sentence), fmt, ap);
+	va_end(ap);
+	if (j->exp.note)
+		buf_printf(&text, "%s ", j->exp.note);
+	buf_puts(&text, sentence);
+	free(j->exp.note);
+	j->exp.note = buf_detach(&text);
 }
 
 /* The experiment exists from here on, so that a failure below is kept with its reason. */
@@ -210,6 +221,8 @@ static int step_begin(struct job *j)
 	e->case_yaml = buf_detach(&yaml);
 	e->target = mem_strdup(j->o->target);
 	e->command = mem_strdup(j->o->command);
+	e->job = mem_strdup(j->o->job);
+	e->group = j->o->group;
 	e->workload = workload_words(j);
 	e->kernel = mem_strdup(j->target.kernel.release);
 	e->kab_version = mem_strdup(KAB_VERSION);
@@ -242,83 +255,15 @@ static int step_preflight(struct job *j)
 	return rc;
 }
 
-static int shell(struct job *j, const char *command, struct buf *out)
-{
-	char *expanded = expand(j, command);
-	const char *argv[] = { "/bin/sh", "-c", expanded, NULL };
-	int status = 0, rc = live_capture(j->target.live, argv, out, &status, j->err);
-
-	if (!rc && status)
-		rc = err_add(j->err, -EIO, "The case's command \"%s\" ended with status %d on the target: %.200s",
-			     command, status, out->len ? out->data : "it printed nothing.");
-	free(expanded);
-	return rc;
-}
-
-static void free_argv(struct job *j)
-{
-	size_t i;
-
-	for (i = 0; j->argv && j->argv[i]; i++)
-		free(j->argv[i]);
-	free(j->argv);
-	j->argv = NULL;
-}
-
-/* What a block runs, with the operations now in force. */
-static void make_argv(struct job *j)
-{
-	size_t i, n = 0;
-
-	free_argv(j);
-	if (j->o->workload) {
-		j->argv = mem_calloc(4, sizeof(*j->argv));
-		j->argv[0] = mem_strdup("/bin/sh");
-		j->argv[1] = mem_strdup("-c");
-		j->argv[2] = expand(j, j->o->workload);
-		return;
-	}
-	j->argv = mem_calloc(j->pcase.n_workload_args + 2, sizeof(*j->argv));
-	j->argv[n++] = mem_strdup(j->workload);
-	for (i = 0; i < j->pcase.n_workload_args; i++)
-		j->argv[n++] = expand(j, j->pcase.workload_args[i]);
-}
-
 static int step_prepare(struct job *j)
 {
-	struct buf out = BUF_INIT;
-	size_t i;
-	/* The case's checks may run it, whatever is measured. */
-	int rc = target_put(&j->target, j->build.workload, &j->workload, j->err);
+	int rc = stage_open(&j->stage, j->build.workload, j->err);
 
 	if (!rc)
-		rc = carry(&j->target, &j->pcase, j->err);
-	if (rc)
-		return rc;
-	make_argv(j);
-	for (i = 0; !rc && i < j->pcase.n_setup; i++) {
-		buf_clear(&out);
-		rc = shell(j, j->pcase.setup[i], &out);
-	}
-	buf_release(&out);
+		rc = stage_setup(&j->stage, j->err);
+	if (!rc)
+		j->argv = stage_argv(&j->stage, j->o->workload);
 	return rc;
-}
-
-/* One more sentence to know of the experiment. */
-static void __attribute__((format(printf, 2, 3))) note(struct job *j, const char *fmt, ...)
-{
-	struct buf text = BUF_INIT;
-	char sentence[400];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(sentence, sizeof(sentence), fmt, ap);
-	va_end(ap);
-	if (j->exp.note)
-		buf_printf(&text, "%s ", j->exp.note);
-	buf_puts(&text, sentence);
-	free(j->exp.note);
-	j->exp.note = buf_detach(&text);
 }
 
 /* Busy and total time of all CPUs, in ticks, from the first line of /proc/stat (proc(5)). */
@@ -354,7 +299,7 @@ static int step_settle(struct job *j)
 		if (stopped(j))
 			rc = err_add(j->err, -ECANCELED, "Stopped.");
 		buf_clear(&out);
-		rc = rc ? rc : shell(j, command, &out);
+		rc = rc ? rc : stage_shell(&j->stage, command, &out, j->err);
 		second = rc ? NULL : strchr(buf_str(&out), '\n');
 		if (!second || !cpu_ticks(buf_str(&out), &busy[0], &total[0]) ||
 		    !cpu_ticks(second + 1, &busy[1], &total[1]) || total[1] <= total[0])
@@ -382,111 +327,29 @@ static int step_load(struct job *j)
 	return rc;
 }
 
-/* The outputs of every check command, under one variant. */
-static int outputs(struct job *j, struct buf out[], size_t n)
-{
-	size_t i;
-	int rc = 0;
-
-	for (i = 0; !rc && i < n; i++)
-		rc = shell(j, j->pcase.check[i], &out[i]);
-	return rc;
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The same lines in the order of their bytes. */
-static void sort_lines(struct buf *b)
-{
-	VEC(char *) lines = { 0 };
-	struct buf sorted = BUF_INIT;
-	char *p, *save = NULL;
-	size_t i;
-
-	for (p = b->len ? strtok_r(b->data, "\n", &save) : NULL; p; p = strtok_r(NULL, "\n", &save))
-		vec_push(&lines, p);
-	if (lines.n)
-		qsort(lines.v, lines.n, sizeof(*lines.v), by_text);
-	for (i = 0; i < lines.n; i++)
-		buf_printf(&sorted, "%s\n", lines.v[i]);
-	vec_release(&lines);
-	buf_release(b);
-	*b = sorted;
-}
-
-/* The line that holds byte `at`, counted from 1, fit to be shown. */
-static size_t line_at(const struct buf *b, size_t at, struct buf *line)
-{
-	size_t number = 1, from = 0, i;
-
-	for (i = 0; i < at && i < b->len; i++)
-		if (b->data[i] == '\n') {
-			number++;
-			from = i + 1;
-		}
-	i = strcspn(buf_str(b) + from, "\n");
-	text_escape(line, buf_str(b) + from, i < 120 ? i : 120, false);
-	return number;
-}
-
-/* `when` ends the sentence: what the difference means for what was measured. */
-static int same(struct job *j, const struct buf *a, const char *name_a, const struct buf *b, const char *name_b,
-		const char *command, const char *when)
-{
-	struct buf line_a = BUF_INIT, line_b = BUF_INIT;
-	size_t i, number;
-
-	if (a->len == b->len && !memcmp(buf_str(a), buf_str(b), a->len))
-		return 0;
-	for (i = 0; i < a->len && i < b->len && a->data[i] == b->data[i]; i++)
-		;
-	number = line_at(a, i, &line_a);
-	line_at(b, i, &line_b);
-	err_add(j->err, 0, "The output of \"%.200s\" differs between %s and %s in line %zu%s: \"%s\" and \"%s\".", command,
-		name_a, name_b, number, j->pcase.equal == EQUAL_LINES ? " of the sorted lines" : "", buf_str(&line_a),
-		buf_str(&line_b));
-	buf_release(&line_a);
-	buf_release(&line_b);
-	return err_add(j->err, -EBADMSG, "The variants are not equivalent, %s.", when);
-}
-
 /*
- * The equivalence gate: what the check commands print under native, before and
- * after must agree. Native is the kernel before the module is loaded, or with
- * its livepatch disabled.
+ * Native is the kernel before the module is loaded, or with its livepatch
+ * disabled. `when`: see equal_judge().
  */
 static int gate(struct job *j, const char *when)
 {
 	static const enum variant order[] = { VARIANT_NATIVE, VARIANT_BEFORE, VARIANT_AFTER };
-	size_t n = j->pcase.n_check, i, v;
 	struct buf *out[VARIANT_COUNT] = { NULL };
+	size_t i;
 	int rc = 0;
 
-	for (v = 0; v < 3; v++) {
-		out[order[v]] = mem_calloc(n, sizeof(struct buf));
-		if (!rc && !j->loaded && order[v] != VARIANT_NATIVE)
+	for (i = 0; !rc && i < 3; i++) {
+		if (!j->loaded && order[i] != VARIANT_NATIVE)
 			rc = step_load(j);
 		if (!rc && j->loaded)
-			rc = live_module_switch(j->target.live, j->pcase.facts.module, order[v], j->err);
+			rc = live_module_switch(j->target.live, j->pcase.facts.module, order[i], j->err);
 		if (!rc)
-			rc = outputs(j, out[order[v]], n);
-		for (i = 0; j->pcase.equal == EQUAL_LINES && i < n; i++)
-			sort_lines(&out[order[v]][i]);
+			rc = stage_outputs(&j->stage, &out[order[i]], j->err);
 	}
-	for (i = 0; !rc && i < n; i++) {
-		rc = same(j, &out[VARIANT_NATIVE][i], "native", &out[VARIANT_BEFORE][i], "before", j->pcase.check[i], when);
-		if (!rc)
-			rc = same(j, &out[VARIANT_BEFORE][i], "before", &out[VARIANT_AFTER][i], "after", j->pcase.check[i],
-				  when);
-	}
-	for (v = 0; v < 3; v++) {
-		for (i = 0; i < n; i++)
-			buf_release(&out[order[v]][i]);
-		free(out[order[v]]);
-	}
+	if (!rc)
+		rc = equal_judge(&j->pcase, out, when, j->err);
+	for (i = 0; i < 3; i++)
+		stage_outputs_free(&j->stage, out[order[i]]);
 	return rc;
 }
 
@@ -502,42 +365,14 @@ static int step_check_again(struct job *j)
 
 /* --- faults of the kernel --- */
 
-/* What the kernel says when a variant has broken it. */
-static bool is_fault(const char *line)
-{
-	static const char *const words[] = { "WARNING: CPU", "BUG:", "Oops:", "general protection fault", "Call Trace:",
-					     "soft lockup", "detected stalls" };
-	size_t i;
-
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strstr(line, words[i]))
-			return true;
-	return false;
-}
-
 static void on_log_line(void *ctx, const char *line)
 {
-	struct job *j = ctx;
-
-	if (!j->fault[0] && is_fault(line))
-		snprintf(j->fault, sizeof(j->fault), "%s", line);
+	fault_hear(&((struct job *)ctx)->fault, line);
 }
 
-/* Taint bits that only a fault sets (Documentation/admin-guide/tainted-kernels.rst). */
-static const struct { unsigned bit; const char *what; } fault_bits[] = {
-	{ 5, "bad page (B)" }, { 7, "oops or BUG (D)" }, { 9, "warning (W)" }, { 14, "soft lockup (L)" },
-};
-
-/* Whether the kernel has reported a fault since the target was opened; its log may have been cut or overrun. */
 static bool faulted(struct job *j)
 {
-	uint64_t added = j->target.live ? live_tainted(j->target.live) & ~j->tainted : 0;
-	size_t i;
-
-	for (i = 0; !j->fault[0] && i < sizeof(fault_bits) / sizeof(fault_bits[0]); i++)
-		if (added >> fault_bits[i].bit & 1)
-			snprintf(j->fault, sizeof(j->fault), "taint: %s", fault_bits[i].what);
-	return j->fault[0];
+	return j->target.live && fault_now(&j->fault, live_tainted(j->target.live));
 }
 
 /* --- blocks --- */
@@ -678,23 +513,6 @@ static int pair(struct job *j, const enum variant order[2], bool warmup, uint64_
 	return rc ? rc : block(j, order[1], warmup, freq_hz);
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/*
- * A block begins with a cold start after the switch and ends with the reading of a clock. Three blocks of one
- * operation show what that costs beyond the operation itself; a block is made long enough for it to be at most
- * EDGE_SHARE of the block. Only for a workload that takes its number of operations from us, and not beyond
- * MOST_OPS times what the case asks for.
- */
-#define EDGE_SHARE 0.001
-#define MOST_OPS 10
-#define PROBES 3
-
 static bool takes_ops(const struct job *j)
 {
 	size_t i;
@@ -707,34 +525,39 @@ static bool takes_ops(const struct job *j)
 	return false;
 }
 
+static void set_ops(struct job *j, unsigned ops)
+{
+	j->stage.ops = ops;
+	stage_argv_free(j->argv);
+	j->argv = stage_argv(&j->stage, j->o->workload);
+}
+
+/*
+ * A block begins with a cold start after the switch and ends with the reading of a clock. A few blocks of one
+ * operation show what that costs beyond the operation itself, and the plan makes blocks long enough for it. Only
+ * where the workload takes its number of operations from us and nobody has chosen it.
+ */
 static int calibrate(struct job *j)
 {
-	double usual = ops_per_block(j), per_op = j->last_wall / j->last_ops, edge[PROBES], want;
+	unsigned usual = j->stage.ops;
+	double per_op = j->last_wall / j->last_ops, edge[PLAN_PROBES], share;
 	int rc = 0, i;
 
 	if (j->o->ops || !takes_ops(j) || !(j->last_ops > 0) || !(per_op > 0))
 		return 0;
-	j->ops = 1;
-	make_argv(j);
-	for (i = 0; !rc && i < PROBES; i++) {
+	set_ops(j, 1);
+	for (i = 0; !rc && i < PLAN_PROBES; i++) {
 		rc = block(j, VARIANT_NATIVE, true, 0);
 		if (!rc)
 			rc = block(j, VARIANT_BEFORE, true, 0);
 		edge[i] = j->last_wall - per_op * j->last_ops;
 	}
-	j->ops = (unsigned)usual;
-	if (!rc) {
-		qsort(edge, PROBES, sizeof(edge[0]), by_size);
-		want = fmax(edge[PROBES / 2], 0) / EDGE_SHARE / per_op;
-		if (want > usual)
-			j->ops = (unsigned)fmin(ceil(want), MOST_OPS * usual);
-		if (want > MOST_OPS * usual)
-			note(j, "Starting and timing a block costs %.2g %% of it, more than the %.1f %% aimed at; --ops makes"
-			     " blocks longer.", 100 * edge[PROBES / 2] / (per_op * j->ops), 100 * EDGE_SHARE);
-		free(j->exp.workload);
-		j->exp.workload = workload_words(j);
-	}
-	make_argv(j);
+	set_ops(j, rc ? usual : plan_ops(usual, per_op, edge, &share));
+	if (!rc && share > PLAN_EDGE_SHARE)
+		note(j, "Starting and timing a block costs %.2g %% of it, more than the %.1f %% aimed at; --ops makes blocks"
+		     " longer.", 100 * share, 100 * PLAN_EDGE_SHARE);
+	free(j->exp.workload);
+	j->exp.workload = workload_words(j);
 	return rc;
 }
 
@@ -763,7 +586,7 @@ static int step_blocks(struct job *j)
 	if (!rc)
 		rc = pair(j, warm, true, j->o->freq_hz);
 	while (!rc && plan_next(&j->plan, now(), &next)) {
-		/* Timed and sampled pairs alike, native on both ends, and the warm-up that is behind us. */
+		/* The pairs to come, this one too, as if all were sampled, and native at the end. */
 		j->progress.blocks = j->done + NATIVE_BLOCKS +
 			(unsigned)(plan_pairs(&j->plan) - j->plan.pairs + 1) * 5;
 		for (i = 0; !rc && i < 3; i++)
@@ -816,7 +639,7 @@ static int stop_for_fault(struct job *j)
 
 	j->loaded = j->loaded && !back;
 	err_clear(j->err);
-	err_add(j->err, 0, "The kernel reported a fault (%s)", j->fault);
+	err_add(j->err, 0, "The kernel reported a fault (%s)", j->fault.what);
 	if (j->ordinal)
 		err_add(j->err, 0, "in or before block %u (%s), so the run was stopped; its log is kept with the block.",
 			j->ordinal - 1, variant_name(j->progress.variant));
@@ -843,16 +666,14 @@ static int finish(struct job *j, int rc)
 	return rc ? rc : rc2;
 }
 
-int job_run(struct store *s, const struct job_run_opts *o, const struct job_watch *w, int64_t *experiment, struct err *err)
+/* What is known without looking at the target. */
+static int begin(struct job *j, struct store *s, const struct job_run_opts *o, const struct job_watch *w, struct err *err)
 {
-	struct job *j = mem_alloc(sizeof(*j));
-	size_t i;
 	int rc;
 
 	*j = (struct job){ .store = s, .o = o, .w = w, .err = err };
 	j->progress.before_ns = j->progress.after_ns = NAN;
 	j->progress.diff_rel = j->progress.diff_lo = j->progress.diff_hi = j->progress.time_left = NAN;
-	*experiment = 0;
 	rc = case_load(o->case_name, &j->pcase, err);
 	if (!rc)
 		rc = case_params(&j->pcase, o->params, &j->params, err);
@@ -862,10 +683,48 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 		rc = err_add(err, -EINVAL, "--exact counts instructions in the lab's guest and is for -t vm only.");
 	if (!rc && o->blocks < 1)
 		rc = err_add(err, -EINVAL, "An experiment needs at least 1 block of each variant.");
+	j->stage = (struct stage){ .t = &j->target, .c = &j->pcase, .ops = o->ops ? o->ops : case_ops(&j->pcase, o->target) };
 	j->target.ingest.tick = on_tick;
 	j->target.ingest.stop = stopped;
 	j->target.ingest.heard = on_log_line;
 	j->target.ingest.ctx = j;
+	j->target.keep_agent = o->keep_agent;
+	return rc;
+}
+
+static void end(struct job *j)
+{
+	target_release(&j->target);
+	case_build_release(&j->build);
+	case_release(&j->pcase);
+	machine_release(&j->machine);
+	experiment_release(&j->exp);
+	stage_argv_free(j->argv);
+	plan_release(&j->plan);
+	stage_release(&j->stage);
+	buf_release(&j->params);
+	free(j);
+}
+
+int job_run_check(const struct job_run_opts *o, const struct job_watch *w, struct err *err)
+{
+	struct job *j = mem_alloc(sizeof(*j));
+	int rc = begin(j, NULL, o, w, err);
+
+	if (!rc)
+		rc = step_find(j);
+	end(j);
+	return rc;
+}
+
+int job_run(struct store *s, const struct job_run_opts *o, const struct job_watch *w, int64_t *experiment, struct err *err)
+{
+	struct job *j = mem_alloc(sizeof(*j));
+	size_t i;
+	int rc;
+
+	*experiment = 0;
+	rc = begin(j, s, o, w, err);
 	for (i = 0; !rc && i < STEPS; i++) {
 		j->progress.phase = steps[i].phase;
 		j->progress.fraction = steps[i].fraction;
@@ -885,15 +744,6 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 		 !rc ? "done" : rc == -ECANCELED ? "stopped; what was measured is kept" : err ? err->text : "failed");
 	say(j);
 
-	target_release(&j->target);
-	case_build_release(&j->build);
-	case_release(&j->pcase);
-	machine_release(&j->machine);
-	experiment_release(&j->exp);
-	free_argv(j);
-	plan_release(&j->plan);
-	free(j->workload);
-	buf_release(&j->params);
-	free(j);
+	end(j);
 	return rc;
 }

@@ -27,22 +27,27 @@
 #include "patches/module.h"
 
 #define SOURCE_LIMIT (4U << 20)		/* bytes of one source file */
-#define ARCHIVE_LIMIT (16U << 20)	/* bytes of a static library */
+#define LIBRARY_LIMIT (16U << 20)	/* bytes of a library */
 #define VERSIONS_LIMIT (64U << 20)	/* bytes of Module.symvers; the distribution's has 3 MB */
 
 /* Without pahole the kernel's own build would fail to add type information, which nothing here reads. */
 static const char no_btf[] = "CONFIG_DEBUG_INFO_BTF_MODULES=";
-static const char *const workload_options[] = { "-std=gnu11", "-O2", "-static" };
+static const char module_remedy[] = "If a header or tool is missing: `kab lab clean` and `kab lab fetch` bring the "
+	"lab's again; for another kernel install its headers package with what it depends on.";
+static const char *const workload_options[] = { "-std=gnu11", "-O2" };
 #define WORKLOAD_OPTIONS (sizeof(workload_options) / sizeof(workload_options[0]))
 
-/* The libraries a workload may be linked with: ones that distributions have as static archives too. */
+/*
+ * The libraries a workload may be linked with. A workload that has none is static. One that has is not, since
+ * distributions have no static archive of some: what it needs is then carried to the target with it.
+ */
 static const struct library {
 	const char *name;		/* in case.yaml */
-	const char *archive;		/* as gcc finds it */
-	const char *include, *link;	/* options */
+	const char *file;		/* as gcc finds it */
+	const char *option;
 	const char *package;		/* Debian's */
 } libraries[] = {
-	{ "nl-3", "libnl-3.a", "-I/usr/include/libnl3", "-lnl-3", "libnl-3-dev" },
+	{ "mnl", "libmnl.so", "-lmnl", "libmnl-dev" },
 };
 #define LIBRARIES (sizeof(libraries) / sizeof(libraries[0]))
 
@@ -161,21 +166,33 @@ static void first_error(const char *log, const char *dir, struct buf *out)
 	buf_release(&line);
 }
 
+static int does_not_build(const struct patch_case *c, const char *what, const char *log, const char *dir,
+			  const char *remedy, struct err *err)
+{
+	struct buf line = BUF_INIT;
+
+	first_error(log, dir, &line);
+	err_add(err, -EIO, "%s of the case %s does not build: %s. %s", what, c->facts.name, buf_str(&line), remedy);
+	buf_release(&line);
+	return -EIO;
+}
+
+int case_build_failed(const struct patch_case *c, const char *log, const char *dir, struct err *err)
+{
+	return does_not_build(c, "The module", log, dir, module_remedy, err);
+}
+
 /* Runs a build; `what` is built in `dir`. */
 static int compile(struct builder *b, const char *const *argv, const char *what, const char *dir,
 		   const char *remedy)
 {
-	struct buf log = BUF_INIT, line = BUF_INIT;
+	struct buf log = BUF_INIT;
 	struct proc_opts o = { .log = &log, .stop = b->stop, .ctx = b->ctx };
 	int rc = proc_run(argv, &o, b->err);
 
-	if (rc > 0) {
-		first_error(buf_str(&log), dir, &line);
-		rc = err_add(b->err, -EIO, "%s of the case %s does not build: %s. %s", what, b->c->facts.name,
-			     buf_str(&line), remedy);
-	}
+	if (rc > 0)
+		rc = does_not_build(b->c, what, buf_str(&log), dir, remedy, b->err);
 	buf_release(&log);
-	buf_release(&line);
 	return rc;
 }
 
@@ -227,28 +244,35 @@ static int check_release(struct builder *b, const char *module)
 static int make_module(struct builder *b, const char *tmp, char **made)
 {
 	const char *folder = strrchr(b->c->kmod_dir, '/') + 1;
-	char *shared = shared_dir(b->c), *dir = mem_printf("%s/%s", tmp, folder);
+	char *dir = mem_printf("%s/%s", tmp, folder);
 	char *m = mem_printf("M=%s", dir);
 	/* A make above us must not hand down its flags; messages in English, for first_error(). */
 	const char *const argv[] = { "env", "-u", "MAKEFLAGS", "-u", "MFLAGS", "-u", "MAKELEVEL", "LC_ALL=C",
 				     "make", "-s", "-C", b->kernel_build, m, no_btf, "modules", NULL };
-	int rc = sources(shared, NULL, tmp, b->err);
+	int rc = case_module_sources(b->c, tmp, b->err);
 
 	*made = mem_printf("%s/%s.ko", dir, b->c->facts.module);
 	if (!rc)
-		rc = fs_mkdirs(dir, b->err);
-	if (!rc)
-		rc = sources(b->c->kmod_dir, NULL, dir, b->err);
-	if (!rc)
-		rc = compile(b, argv, "The module", tmp, "If a header or tool is missing: `kab lab "
-			     "clean` and `kab lab fetch` bring the lab's again; for this machine's kernel "
-			     "install its headers package with what it depends on.");
+		rc = compile(b, argv, "The module", tmp, module_remedy);
 	if (!rc && !fs_exists(*made))
 		rc = err_add(b->err, -ENOENT, "The Kbuild file of %s made no %s.ko; its obj-m must name it.",
 			     b->c->kmod_dir, b->c->facts.module);
 	if (!rc)
 		rc = check_release(b, *made);
 	free(m);
+	free(dir);
+	return rc;
+}
+
+int case_module_sources(const struct patch_case *c, const char *to, struct err *err)
+{
+	char *shared = shared_dir(c), *dir = mem_printf("%s/%s", to, strrchr(c->kmod_dir, '/') + 1);
+	int rc = sources(shared, NULL, to, err);
+
+	if (!rc)
+		rc = fs_mkdirs(dir, err);
+	if (!rc)
+		rc = sources(c->kmod_dir, NULL, dir, err);
 	free(dir);
 	free(shared);
 	return rc;
@@ -299,10 +323,10 @@ static int check_kernel(struct builder *b)
 
 /* --- the workload --- */
 
-/* Where the archive is; NULL with a sentence when gcc finds none. The caller frees. */
-static char *find_archive(struct builder *b, const struct library *lib)
+/* Where the library is; NULL with a sentence when gcc finds none. The caller frees. */
+static char *find_library(struct builder *b, const struct library *lib)
 {
-	char *question = mem_printf("-print-file-name=%s", lib->archive);
+	char *question = mem_printf("-print-file-name=%s", lib->file);
 	const char *const argv[] = { "gcc", question, NULL };
 	struct buf out = BUF_INIT;
 	struct proc_opts o = { .out = &out, .stop = b->stop, .ctx = b->ctx };
@@ -314,7 +338,7 @@ static char *find_archive(struct builder *b, const struct library *lib)
 		path = mem_printf("%.*s", (int)strcspn(out.data, "\n"), out.data);
 	else if (rc >= 0)
 		err_add(b->err, -ENOENT, "The library %s is missing, so the workload of the case %s cannot be "
-			"built; install it (Debian: apt-get install %s).", lib->archive, b->c->facts.name,
+			"built; install it (Debian: apt-get install %s).", lib->file, b->c->facts.name,
 			lib->package);
 	buf_release(&out);
 	free(question);
@@ -351,7 +375,7 @@ static int find_libraries(struct builder *b, const struct library *libs[], size_
 static int make_workload(struct builder *b, const char *tmp, char **made)
 {
 	char *source = mem_printf("%s/%s", b->c->dir, b->c->workload_source);
-	const char *argv[3 + WORKLOAD_OPTIONS + 3 + 2 * LIBRARIES + 1] = { "env", "LC_ALL=C", "gcc" };
+	const char *argv[3 + WORKLOAD_OPTIONS + 4 + LIBRARIES + 1] = { "env", "LC_ALL=C", "gcc" };
 	const struct library *libs[LIBRARIES];
 	size_t n_libs, n = 3, i;
 	int rc = find_libraries(b, libs, &n_libs);
@@ -359,13 +383,13 @@ static int make_workload(struct builder *b, const char *tmp, char **made)
 	*made = mem_printf("%s/workload", tmp);
 	for (i = 0; i < WORKLOAD_OPTIONS; i++)
 		argv[n++] = workload_options[i];
-	for (i = 0; i < n_libs; i++)
-		argv[n++] = libs[i]->include;
+	if (!n_libs)
+		argv[n++] = "-static";
 	argv[n++] = "-o";
 	argv[n++] = *made;
 	argv[n++] = source;
 	for (i = 0; i < n_libs; i++)
-		argv[n++] = libs[i]->link;
+		argv[n++] = libs[i]->option;
 	if (!rc)
 		rc = compile(b, argv, "The workload", b->c->dir, "If the C library is missing, install it "
 			     "(Debian: apt-get install libc6-dev).");
@@ -384,10 +408,11 @@ static int workload_digest(struct builder *b, uint64_t *d)
 	for (i = 0; i < WORKLOAD_OPTIONS; i++)
 		digest_str(d, workload_options[i]);
 	for (i = 0; !rc && i < n_libs; i++) {
-		char *archive = find_archive(b, libs[i]);
+		char *path = find_library(b, libs[i]);
 
-		rc = archive ? digest_file(d, archive, ARCHIVE_LIMIT, b->err) : -ENOENT;
-		free(archive);
+		digest_str(d, libs[i]->option);
+		rc = path ? digest_file(d, path, LIBRARY_LIMIT, b->err) : -ENOENT;
+		free(path);
 	}
 	if (!rc)
 		rc = digest_file(d, source, SOURCE_LIMIT, b->err);

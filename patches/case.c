@@ -9,11 +9,9 @@
  */
 #include "patches/case.h"
 
-#include <cyaml/cyaml.h>
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +22,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "patches/yaml.h"
 
 #define TEXT_LIMIT (256U << 10)		/* bytes of a case file; real ones have some thousands */
 #define NAME_MAX_LEN 64			/* of a case, module, symbol */
@@ -53,6 +52,8 @@ struct case_file {
 
 #define END CYAML_FIELD_END
 #define NAME(key, type, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1, NAME_MAX_LEN)
+#define MAYBE_NAME(key, type, member) \
+	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 1, NAME_MAX_LEN)
 #define LINE(key, type, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1, LINE_MAX_LEN)
 #define MAYBE_LINE(key, type, member) \
 	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 1, LINE_MAX_LEN)
@@ -125,6 +126,8 @@ static const cyaml_schema_value_t symbol = {
 static const cyaml_schema_field_t patched_fields[] = {
 	NAME("function", struct patched_function, name),
 	LIST("callers", struct patched_function, callers, n_callers, &symbol),
+	MAYBE_NAME("before", struct patched_function, before),
+	MAYBE_NAME("after", struct patched_function, after),
 	END
 };
 static const cyaml_schema_value_t patched = {
@@ -203,25 +206,6 @@ static const cyaml_schema_value_t file_schema = {
 
 /* --- reading --- */
 
-/* Keeps what libcyaml says of an error: the complaint, then where it stands, one a line. */
-static void complain(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
-{
-	struct buf *said = ctx;
-	char text[256], *p = text;
-
-	if (level < CYAML_LOG_ERROR || said->len > 400 || vsnprintf(text, sizeof(text), fmt, args) < 0)
-		return;
-	if (!strncmp(p, "Load: ", 6))
-		p += 6;
-	p += strspn(p, " ");
-	p[strcspn(p, "\n")] = '\0';
-	if (!*p || !strncmp(p, "Backtrace", 9))
-		return;
-	if (said->len)
-		buf_puts(said, ", ");
-	text_escape(said, p, strlen(p), false);
-}
-
 static int invalid(struct err *err, const char *origin, const char *what)
 {
 	return err_add(err, -EINVAL, "The case file of %s is not valid: %s; patches/net-procfs/case.yaml is "
@@ -268,6 +252,10 @@ static int check_names(const struct patch_case *c, const char *origin, struct er
 		for (k = 0; k <= c->patched[i].n_callers; k++)
 			if (!made_of(k ? c->patched[i].callers[k - 1] : c->patched[i].name, C_NAME "."))
 				return invalid(err, origin, "a name in \"patched\" is not a symbol");
+	for (i = 0; i < c->n_patched; i++)
+		if (!made_of(c->patched[i].before ? c->patched[i].before : "", C_NAME) ||
+		    !made_of(c->patched[i].after ? c->patched[i].after : "", C_NAME))
+			return invalid(err, origin, "a name in \"patched\" is not a symbol");
 	for (i = 0; i < c->n_carried; i++) {
 		const char *path = c->carried[i].path;
 
@@ -340,11 +328,7 @@ static bool move_out(struct case_file *file, struct patch_case *c)
 int case_parse(const char *yaml, size_t len, const char *origin, struct patch_case *c, struct err *err)
 {
 	struct buf said = BUF_INIT;
-	const cyaml_config_t config = {
-		.log_fn = complain, .log_ctx = &said, .log_level = CYAML_LOG_ERROR,
-		.mem_fn = cyaml_mem,
-		.flags = CYAML_CFG_NO_ALIAS,	/* with aliases, little text can become a lot of data */
-	};
+	const cyaml_config_t config = yaml_config(&said);
 	struct case_file *file = NULL;
 	cyaml_err_t failed;
 	int rc;
@@ -406,6 +390,8 @@ void case_release(struct patch_case *c)
 	for (i = 0; i < c->n_patched; i++) {
 		free(c->patched[i].name);
 		strings_release(c->patched[i].callers, c->patched[i].n_callers);
+		free(c->patched[i].before);
+		free(c->patched[i].after);
 	}
 	free(c->patched);
 	memset(c, 0, sizeof(*c));
@@ -569,21 +555,29 @@ char *case_expand(const char *text, unsigned ops, const char *workload)
 	return buf_detach(&out);
 }
 
+/* The body's own name is unique, so the module's need not be compared. */
+static struct alias alias_of(const char *body, const char *to)
+{
+	return (struct alias){ .name = body, .to_name = to, .to_dso = "[kernel.kallsyms]",
+			       .to_kind = FRAME_KERNEL };
+}
+
 struct alias *case_aliases(const struct patch_case *c, size_t *n)
 {
 	const struct case_facts *f = &c->facts;
-	struct alias *aliases = mem_calloc(2 * f->n_functions, sizeof(*aliases));
+	struct alias *aliases = mem_calloc(2 * (f->n_functions + c->n_patched), sizeof(*aliases));
 	size_t i;
 
-	for (i = 0; i < 2 * f->n_functions; i++) {
-		const struct replaced_function *r = &f->functions[i / 2];
-
-		/* The body's own name is unique, so the module's need not be compared. */
-		aliases[i] = (struct alias){
-			.name = i % 2 ? r->after : r->before,
-			.to_name = r->name, .to_dso = "[kernel.kallsyms]", .to_kind = FRAME_KERNEL,
-		};
+	*n = 0;
+	for (i = 0; i < f->n_functions; i++) {
+		aliases[(*n)++] = alias_of(f->functions[i].before, f->functions[i].name);
+		aliases[(*n)++] = alias_of(f->functions[i].after, f->functions[i].name);
 	}
-	*n = 2 * f->n_functions;
+	for (i = 0; i < c->n_patched; i++) {
+		if (c->patched[i].before)
+			aliases[(*n)++] = alias_of(c->patched[i].before, c->patched[i].name);
+		if (c->patched[i].after)
+			aliases[(*n)++] = alias_of(c->patched[i].after, c->patched[i].name);
+	}
 	return aliases;
 }

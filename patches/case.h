@@ -20,7 +20,11 @@ struct buf;
 struct requirement { char *symbol, *because; bool absent; };
 
 /* A function that the patch changes and the module cannot replace: it replaces one of the callers, nearest first. */
-struct patched_function { char *name; char **callers; size_t n_callers; };
+struct patched_function {
+	char *name;
+	char **callers; size_t n_callers;
+	char *before, *after;		/* functions of the module that are its bodies; NULL: inside the caller's */
+};
 
 /* How the outputs of `check` must agree: to the byte, or as sets of lines, for attributes whose order may differ. */
 enum equality { EQUAL_BYTES, EQUAL_LINES };
@@ -40,7 +44,7 @@ struct patch_case {
 	struct case_facts facts;
 	char *dir;			/* patches/NAME, NULL when parsed from text */
 	char *kmod_dir;			/* kmod/MODULE_FOLDER */
-	char *workload_source;		/* file in dir, compiled statically for the target */
+	char *workload_source;		/* file in dir, compiled for the target: statically, unless it has libs */
 	char **workload_args; size_t n_workload_args;	/* "{ops}" becomes the operations of a block */
 	char **workload_libs; size_t n_workload_libs;	/* linked to it; build.c knows those there are */
 	unsigned ops_per_block;		/* default: a block of a few tenths of a second */
@@ -73,7 +77,7 @@ unsigned case_ops(const struct patch_case *c, const char *target);
  * folder) replaced; the latter two stay as they are while `workload` is NULL. The caller frees.
  */
 char *case_expand(const char *text, unsigned ops, const char *workload);
-/* Renames for profiles: both bodies stand under the patched function. Borrowed from c; free the array. */
+/* Renames for profiles: both bodies stand under the function they are of. Borrowed from c; free the array. */
 struct alias *case_aliases(const struct patch_case *c, size_t *n);
 /* "NAME=VALUE" strings, NULL at the end (NULL: none), checked and appended as the parameters of the module. */
 int case_params(const struct patch_case *c, const char *const *given, struct buf *out, struct err *err);
@@ -92,5 +96,10 @@ void case_build_release(struct case_build *b);
  */
 int case_build(const struct patch_case *c, const char *release, const char *kernel_build,
 	       bool (*stop)(void *ctx), void *ctx, struct case_build *b, struct err *err);
+
+/* For a module that is built on another machine: its sources, laid out in the folder `to` as here in kmod/,
+ * and the sentence of a build that failed there in `dir`. */
+int case_module_sources(const struct patch_case *c, const char *to, struct err *err);
+int case_build_failed(const struct patch_case *c, const char *log, const char *dir, struct err *err);
 
 #endif

@@ -295,7 +295,7 @@ static void add_metric(struct compare *c, const struct timed *t, const struct us
 	}
 	found = shape_caveats(sets, resolution, paired, m->name, &c->caveats);
 	shaky = found & (SHAPE_OUTLIER | SHAPE_MODES);
-	m->est = verdict_of(sets[BEFORE].x, sets[BEFORE].n, sets[AFTER].x, sets[AFTER].n, paired, shaky, resolution,
+	m->est = verdict_judge(sets[BEFORE].x, sets[BEFORE].n, sets[AFTER].x, sets[AFTER].n, paired, shaky, resolution,
 			    m->better, design);
 	for (v = 0; v < SIDES; v++)
 		m->over_native[v] = stats_welch(m->values[VARIANT_NATIVE], m->n_values[VARIANT_NATIVE], sets[v].x,

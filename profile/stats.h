@@ -46,7 +46,7 @@ struct estimate {
 	/* of pairs: blocks that ran side by side */
 	size_t pairs;			/* 0: compared as two independent sets */
 	double diff_sd;			/* of the difference of one pair; Welch: of as many blocks as the smaller side has */
-	/* filled by verdict_of() alone */
+	/* filled by verdict_judge() alone */
 	bool sequential;		/* lo, hi and p hold however often somebody looked */
 	bool by_rank;			/* outliers or modes: the rank test decides, `other` is the t interval */
 	struct effect nominal;		/* the t interval that holds the truth in 95 of 100 experiments, not in more:

@@ -93,7 +93,7 @@ static size_t pairs_needed(const struct estimate *e)
 	return base > 0 ? stop_pairs_needed(e->diff_sd / base, e->margin, e->sequential) : 0;
 }
 
-struct estimate verdict_of(const double *before, size_t n_before, const double *after, size_t n_after, bool paired,
+struct estimate verdict_judge(const double *before, size_t n_before, const double *after, size_t n_after, bool paired,
 			   bool shaky, double resolution, enum direction better, const struct verdict_design *d)
 {
 	struct estimate e = paired ? stats_paired(before, after, n_before, resolution, better) :

@@ -35,7 +35,7 @@ struct verdict_design verdict_design_of(const struct experiment *e);
  * `paired`: before[i] and after[i] ran side by side and n_before equals n_after. `shaky`: shape found
  * outliers or modes. `resolution` and `better` as for stats_welch().
  */
-struct estimate verdict_of(const double *before, size_t n_before, const double *after, size_t n_after, bool paired,
+struct estimate verdict_judge(const double *before, size_t n_before, const double *after, size_t n_after, bool paired,
 			   bool shaky, double resolution, enum direction better, const struct verdict_design *d);
 
 /*

@@ -79,6 +79,10 @@ static int table_style(const struct report_input *in, struct buf *out, struct er
 	}
 	say(in, parts_samples, out);
 	parts_caveats(in, say_caveat, out);
+	if (in->across) {
+		buf_putc(out, '\n');
+		report_across(in, out);
+	}
 	return 0;
 }
 
@@ -339,7 +343,7 @@ static int benchstat_style(const struct report_input *in, struct buf *out, struc
 	}
 	table_write(&t, 0, 0, out);
 	table_release(&t);
-	buf_printf(out, "\nop: %s. Mean over blocks +- standard deviation, p of Welch's t, ~ undecided.\n",
+	buf_printf(out, "\nop: %s. Mean over blocks +- standard deviation, p as in JSON, ~ undecided or equivalent.\n",
 		   op);
 	free(op);
 	free(side[BEFORE]);

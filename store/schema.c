@@ -112,7 +112,11 @@ static const char *const migrations[STORE_VERSION] = {
 	" last_ns INTEGER NOT NULL, samples INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (run, number)"
 	") STRICT;",
 
-	/* The rule that ends an experiment, and the margin of its verdicts. */
+	/* 2: one case on several machines; the settings as a job file. */
+	"ALTER TABLE experiment ADD COLUMN group_id INTEGER REFERENCES experiment (id);"
+	"ALTER TABLE experiment ADD COLUMN job TEXT;",
+
+	/* 3: the rule that ends an experiment, and the margin of its verdicts. */
 	"ALTER TABLE experiment ADD COLUMN until REAL NOT NULL DEFAULT 0;"
 	"ALTER TABLE experiment ADD COLUMN time_limit REAL NOT NULL DEFAULT 0;"
 	"ALTER TABLE experiment ADD COLUMN margin REAL NOT NULL DEFAULT 0;",

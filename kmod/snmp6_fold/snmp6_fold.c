@@ -2,7 +2,7 @@
 /*
  * kab_snmp6_fold: the IPv6 statistics of a device, in RTM_GETLINK answers and link notifications, folded
  * counter by counter, each over all possible CPUs (before: as kernels up to 4.2 do), or CPU by CPU, each
- * with all its counters, into a buffer on the stack (after: the patch as it went into 4.3).
+ * with all its counters, into a buffer on the stack (after: as kernels from 4.3 on do).
  *
  * The patched function, __snmp6_fill_stats64(), cannot be replaced: it is `inline`, hence notrace, and lives
  * on inside its callers. The nearest one that can is inet6_fill_link_af(). Both bodies have the kernel's own
@@ -29,17 +29,9 @@ int inet6_fill_ifla6_attrs(struct sk_buff *skb, struct inet6_dev *idev, u32 ext_
 KAB_IMPORT(inet6_fill_ifla6_attrs);
 
 /*
- * The two helpers of 2015, functions of their own then (net/ipv4/af_inet.c) as here. Kernels since 5.16 have
- * the second one inline, under the same name; the symbols are set so that profiles show the names the
- * patch's own profiles show.
- */
-KAB_BODY unsigned long fold_field(void __percpu *mib, int item) asm("snmp_fold_field");
-KAB_BODY u64 get_cpu_field(void __percpu *mib, int cpu, int item) asm("snmp_get_cpu_field");
-
-/*
- * The walk of for_each_possible_cpu(), but inlined: the search for the next CPU then counts for the function
- * that walks, and not for _find_next_bit(), which the profiles of the patch do not have. It is the same
- * search, less a call.
+ * The walk of for_each_possible_cpu(), but inlined, so that the search for the next CPU counts for the
+ * function that walks, as in the profiles of the patch, and not for _find_next_bit(). It is the same search,
+ * less a call.
  */
 static __always_inline unsigned int next_possible(unsigned int cpu)
 {
@@ -61,23 +53,20 @@ static __always_inline unsigned int next_possible(unsigned int cpu)
 #define for_each_possible(cpu) \
 	for (cpu = next_possible(0); cpu < nr_cpu_ids; cpu = next_possible(cpu + 1))
 
-KAB_BODY unsigned long fold_field(void __percpu *mib, int item)
+/* The kernel has a function of this name for its other statistics; the symbol is set for profiles to show. */
+KAB_BODY u64 fold_field(void __percpu *mib, int item) asm("snmp_fold_field");
+KAB_BODY u64 fold_field(void __percpu *mib, int item)
 {
-	unsigned long sum = 0;
 	unsigned int cpu;
+	u64 sum = 0;
 
 	for_each_possible(cpu)
-		sum += ((unsigned long *)per_cpu_ptr(mib, cpu))[item];
+		sum += ((u64 *)per_cpu_ptr(mib, cpu))[item];
 	return sum;
 }
 
-KAB_BODY u64 get_cpu_field(void __percpu *mib, int cpu, int item)
-{
-	return ((unsigned long *)per_cpu_ptr(mib, cpu))[item];
-}
-
 /* Attributes are aligned to 4 bytes only, hence put_unaligned(). Item 0 is the number of items. */
-static __always_inline void fill_by_item(u64 *stats, void __percpu *mib)
+KAB_BODY void kab_before___snmp6_fill_stats64(u64 *stats, void __percpu *mib)
 {
 	int i;
 
@@ -86,7 +75,7 @@ static __always_inline void fill_by_item(u64 *stats, void __percpu *mib)
 		put_unaligned(fold_field(mib, i), &stats[i]);
 }
 
-static __always_inline void fill_by_cpu(u64 *stats, void __percpu *mib)
+KAB_BODY void kab_after___snmp6_fill_stats64(u64 *stats, void __percpu *mib)
 {
 	u64 sums[IPSTATS_MIB_MAX] = { IPSTATS_MIB_MAX };
 	unsigned int cpu;
@@ -94,7 +83,7 @@ static __always_inline void fill_by_cpu(u64 *stats, void __percpu *mib)
 
 	for_each_possible(cpu)
 		for (i = 1; i < IPSTATS_MIB_MAX; i++)
-			sums[i] += get_cpu_field(mib, cpu, i);
+			sums[i] += ((u64 *)per_cpu_ptr(mib, cpu))[i];
 	memcpy(stats, sums, sizeof(sums));
 }
 
@@ -108,7 +97,7 @@ static __always_inline void fill_icmp6(u64 *stats, const atomic_long_t *mib)
 		put_unaligned(atomic_long_read(&mib[i]), &stats[i]);
 }
 
-/* What both bodies are but for `fill`, which is a constant in each and inlined. */
+/* What both bodies are but for `fill`, which is a constant in each and so called directly. */
 static __always_inline int fill_link_af(struct sk_buff *skb, const struct net_device *dev, u32 mask,
 					void (*fill)(u64 *stats, void __percpu *mib))
 {
@@ -136,12 +125,12 @@ static __always_inline int fill_link_af(struct sk_buff *skb, const struct net_de
 
 KAB_BODY int kab_before_inet6_fill_link_af(struct sk_buff *skb, const struct net_device *dev, u32 mask)
 {
-	return fill_link_af(skb, dev, mask, fill_by_item);
+	return fill_link_af(skb, dev, mask, kab_before___snmp6_fill_stats64);
 }
 
 KAB_BODY int kab_after_inet6_fill_link_af(struct sk_buff *skb, const struct net_device *dev, u32 mask)
 {
-	return fill_link_af(skb, dev, mask, fill_by_cpu);
+	return fill_link_af(skb, dev, mask, kab_after___snmp6_fill_stats64);
 }
 
 KAB_ROUTER(int, inet6_fill_link_af, (struct sk_buff *skb, const struct net_device *dev, u32 mask),

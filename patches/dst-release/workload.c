@@ -17,6 +17,7 @@
  * Figures go to the descriptor named by KAB_RESULT_FD (HACKING.md) and to stdout. User and system time are of
  * all the processes of tbench and its server from their start, which wall time leaves out.
  */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -18,13 +18,14 @@
  * The host's side is a namespace of its own, so nothing of the machine's network is seen or touched, and the
  * namespaces are held by open files only: whatever ends this program, the kernel removes them all. That is
  * work for the kernel's threads, for which the program waits after the timed part, so that it does not fall
- * into the next block. Needs CAP_NET_ADMIN and CAP_SYS_ADMIN, and the module veth. Statically linked.
+ * into the next block. Needs CAP_NET_ADMIN and CAP_SYS_ADMIN, and the module veth.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
 #include <sched.h>
@@ -38,110 +39,123 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <netlink/attr.h>
-#include <netlink/msg.h>
-#include <netlink/netlink.h>
-#include <netlink/socket.h>
+#include <libmnl/libmnl.h>
 
 #define CONTAINERS_MAX 100000	/* 4 addresses of 10.0.0.0/8 each: it would do for 4 million */
 #define QUARTERS 4
 #define LOOPBACK 1		/* its index in every namespace */
-#define RECEIVE_BYTES 32768	/* as iproute2 receives; the kernel fills what it is offered */
+#define RECEIVE_BYTES 32768	/* what iproute2 offers the kernel for an answer */
+#define REQUEST_BYTES 1024
 
 /* --- netlink --- */
 
-/* Passes a negative libnl error on, said; 0 otherwise. */
-static int check(const char *what, int err)
+struct route {
+	struct mnl_socket *socket;	/* of the namespace it was opened in, wherever we go */
+	unsigned port, sequence;
+	size_t receive_bytes;		/* RECEIVE_BYTES at most */
+};
+
+static int fault(const char *what)
 {
-	if (err >= 0)
-		return 0;
-	fprintf(stderr, "workload: cannot %s: %s\n", what, nl_geterror(err));
+	fprintf(stderr, "workload: cannot %s: %s\n", what, strerror(errno));
 	return -1;
 }
 
-/* A route socket of the namespace we are in, wherever we go; NULL when there is none, said. */
-static struct nl_sock *open_netlink(size_t receive_bytes)
+static int route_open(struct route *r, size_t receive_bytes)
 {
-	struct nl_sock *sk = nl_socket_alloc();
-
-	if (!sk || check("open a netlink socket", nl_connect(sk, NETLINK_ROUTE))) {
-		nl_socket_free(sk);
-		return NULL;
-	}
-	/* One system call a message, not two: the buffer is large enough. */
-	nl_socket_disable_msg_peek(sk);
-	nl_socket_set_msg_buf_size(sk, receive_bytes);
-	return sk;
+	*r = (struct route){ .socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC), .receive_bytes = receive_bytes };
+	if (!r->socket || mnl_socket_bind(r->socket, 0, MNL_SOCKET_AUTOPID) < 0)
+		return fault("open a netlink socket");
+	r->port = mnl_socket_get_portid(r->socket);
+	return 0;
 }
 
-static struct nl_msg *message(int type, int flags, void *header, size_t size)
+static void route_close(struct route *r)
 {
-	struct nl_msg *m = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
+	if (r->socket)
+		mnl_socket_close(r->socket);
+}
 
-	if (m && nlmsg_append(m, header, size, NLMSG_ALIGNTO)) {
-		nlmsg_free(m);
-		m = NULL;
-	}
+/* A request in `buf`, of REQUEST_BYTES, with the header of its kind. */
+static struct nlmsghdr *request(char *buf, int type, int flags, const void *header, size_t size)
+{
+	struct nlmsghdr *m = mnl_nlmsg_put_header(buf);
+
+	m->nlmsg_type = (uint16_t)type;
+	m->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags);
+	memcpy(mnl_nlmsg_put_extra_header(m, size), header, size);
 	return m;
 }
 
-static int set_up(struct nl_sock *sk, unsigned index)
+/* Sends it and takes the answers up to the last; `each` (NULL: none are expected) gets every one. */
+static int ask(struct route *r, struct nlmsghdr *m, mnl_cb_t each, void *ctx, const char *what)
+{
+	static char answer[RECEIVE_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
+	ssize_t n;
+	int rc;
+
+	m->nlmsg_seq = ++r->sequence;
+	if (mnl_socket_sendto(r->socket, m, m->nlmsg_len) < 0)
+		return fault(what);
+	do {
+		n = mnl_socket_recvfrom(r->socket, answer, r->receive_bytes);
+		rc = n < 0 ? -1 : mnl_cb_run(answer, (size_t)n, r->sequence, r->port, each, ctx);
+	} while (rc > MNL_CB_STOP);
+	return rc < 0 ? fault(what) : 0;
+}
+
+static int set_up(struct route *r, unsigned index)
 {
 	struct ifinfomsg up = { .ifi_index = (int)index, .ifi_flags = IFF_UP, .ifi_change = IFF_UP };
-	struct nl_msg *m = message(RTM_NEWLINK, 0, &up, sizeof(up));
+	char buf[REQUEST_BYTES];
 
-	return check("bring a device up", m ? nl_send_sync(sk, m) : -NLE_NOMEM);
+	return ask(r, request(buf, RTM_NEWLINK, 0, &up, sizeof(up)), NULL, NULL, "bring a device up");
 }
 
 /*
  * One queue each way, as veth had when the patch was written; by itself it would now take one for each
  * possible CPU.
  */
-static int put_end(struct nl_msg *m, const char *name)
+static void put_end(struct nlmsghdr *m, const char *name)
 {
-	return nla_put_string(m, IFLA_IFNAME, name) || nla_put_u32(m, IFLA_NUM_TX_QUEUES, 1) ||
-	       nla_put_u32(m, IFLA_NUM_RX_QUEUES, 1);
+	mnl_attr_put_strz(m, IFLA_IFNAME, name);
+	mnl_attr_put_u32(m, IFLA_NUM_TX_QUEUES, 1);
+	mnl_attr_put_u32(m, IFLA_NUM_RX_QUEUES, 1);
 }
 
 /* The peer's namespace is that of descriptor `ns`, or ours with -1. Neither end is up. */
-static int add_veth(struct nl_sock *sk, const char *name, const char *peer_name, int ns)
+static int add_veth(struct route *r, const char *name, const char *peer_name, int ns)
 {
 	struct ifinfomsg link = { 0 };
-	struct nl_msg *m = message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &link, sizeof(link));
+	char buf[REQUEST_BYTES];
+	struct nlmsghdr *m = request(buf, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &link, sizeof(link));
 	struct nlattr *info, *data, *peer;
 
-	if (!m || put_end(m, name) || !(info = nla_nest_start(m, IFLA_LINKINFO)) ||
-	    nla_put_string(m, IFLA_INFO_KIND, "veth") || !(data = nla_nest_start(m, IFLA_INFO_DATA)) ||
-	    !(peer = nla_nest_start(m, VETH_INFO_PEER)) || nlmsg_append(m, &link, sizeof(link), NLMSG_ALIGNTO) ||
-	    put_end(m, peer_name) || (ns >= 0 && nla_put_u32(m, IFLA_NET_NS_FD, (unsigned)ns))) {
-		nlmsg_free(m);
-		return check("create a veth pair", -NLE_NOMEM);
-	}
-	nla_nest_end(m, peer);
-	nla_nest_end(m, data);
-	nla_nest_end(m, info);
-	return check("create a veth pair (is the module veth there?)", nl_send_sync(sk, m));
+	put_end(m, name);
+	info = mnl_attr_nest_start(m, IFLA_LINKINFO);
+	mnl_attr_put_strz(m, IFLA_INFO_KIND, "veth");
+	data = mnl_attr_nest_start(m, IFLA_INFO_DATA);
+	peer = mnl_attr_nest_start(m, VETH_INFO_PEER);
+	memcpy(mnl_nlmsg_put_extra_header(m, sizeof(link)), &link, sizeof(link));
+	put_end(m, peer_name);
+	if (ns >= 0)
+		mnl_attr_put_u32(m, IFLA_NET_NS_FD, (uint32_t)ns);
+	mnl_attr_nest_end(m, peer);
+	mnl_attr_nest_end(m, data);
+	mnl_attr_nest_end(m, info);
+	return ask(r, m, NULL, NULL, "create a veth pair; is the module veth there?");
 }
 
-/* RTM_GETLINK of one device, or of all with index 0; `each` gets every message that comes. */
-static int get_links(struct nl_sock *sk, int family, int index, uint32_t ext_mask,
-		     int (*each)(struct nl_msg *, void *), void *ctx)
+/* RTM_GETLINK of one device, or of all with index 0. */
+static int get_links(struct route *r, int family, int index, uint32_t ext_mask, mnl_cb_t each, void *ctx)
 {
 	struct ifinfomsg link = { .ifi_family = (unsigned char)family, .ifi_index = index };
-	struct nl_msg *m = message(RTM_GETLINK, index ? 0 : NLM_F_DUMP, &link, sizeof(link));
-	int rc = m ? 0 : -NLE_NOMEM;
+	char buf[REQUEST_BYTES];
+	struct nlmsghdr *m = request(buf, RTM_GETLINK, index ? 0 : NLM_F_DUMP, &link, sizeof(link));
 
-	if (!rc && ext_mask)
-		rc = nla_put_u32(m, IFLA_EXT_MASK, ext_mask);
-	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, each, ctx);
-	if (!rc)
-		rc = nl_send_auto(sk, m);
-	nlmsg_free(m);
-	if (rc >= 0)
-		rc = nl_recvmsgs_default(sk);
-	if (rc >= 0 && index)
-		rc = nl_wait_for_ack(sk);
-	return check("list the devices", rc);
+	if (ext_mask)
+		mnl_attr_put_u32(m, IFLA_EXT_MASK, ext_mask);
+	return ask(r, m, each, ctx, "list the devices");
 }
 
 /* --- containers --- */
@@ -171,85 +185,88 @@ struct timing {
 	unsigned long devices;			/* in all dumps together */
 };
 
-static int add_address(struct nl_sock *sk, unsigned device, int family, const void *address, size_t len, int prefix)
+static int add_address(struct route *r, unsigned device, int family, const void *address, size_t len, int prefix)
 {
 	/* Without the wait for duplicates, as on any link of which both ends are known. */
 	struct ifaddrmsg a = { .ifa_family = (unsigned char)family, .ifa_prefixlen = (unsigned char)prefix,
 			       .ifa_flags = family == AF_INET6 ? IFA_F_NODAD : 0, .ifa_index = device };
-	struct nl_msg *m = message(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &a, sizeof(a));
+	char buf[REQUEST_BYTES];
+	struct nlmsghdr *m = request(buf, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &a, sizeof(a));
 
-	if (!m || nla_put(m, IFA_LOCAL, (int)len, address) || nla_put(m, IFA_ADDRESS, (int)len, address)) {
-		nlmsg_free(m);
-		return check("add an address", -NLE_NOMEM);
-	}
-	return check("add an address", nl_send_sync(sk, m));
+	mnl_attr_put(m, IFA_LOCAL, len, address);
+	mnl_attr_put(m, IFA_ADDRESS, len, address);
+	return ask(r, m, NULL, NULL, "add an address");
 }
 
 /* Container i has the subnets 10.0.0.0/30 + 4i and fd00::/126 + 4i; the host's end is 1 there, its own 2. */
-static int add_addresses(struct nl_sock *sk, unsigned device, unsigned long i, int end)
+static int add_addresses(struct route *r, unsigned device, unsigned long i, int end)
 {
 	uint32_t low = htonl((uint32_t)(4 * i) + (uint32_t)end), v4 = htonl(10U << 24) | low;
 	struct in6_addr v6 = { .s6_addr = { 0xfd } };
-	int rc = add_address(sk, device, AF_INET, &v4, sizeof(v4), 30);
+	int rc = add_address(r, device, AF_INET, &v4, sizeof(v4), 30);
 
 	memcpy(&v6.s6_addr[12], &low, sizeof(low));
-	return rc ? rc : add_address(sk, device, AF_INET6, &v6, sizeof(v6), 126);
+	return rc ? rc : add_address(r, device, AF_INET6, &v6, sizeof(v6), 126);
 }
 
 /* The container's own part: it runs in the new namespace. */
 static int inside(unsigned long i)
 {
-	struct nl_sock *sk = open_netlink(RECEIVE_BYTES);
 	unsigned device = if_nametoindex("eth0");
-	int rc = sk ? set_up(sk, LOOPBACK) : -1;
+	struct route r;
+	int rc = route_open(&r, RECEIVE_BYTES);
 
 	if (!rc)
-		rc = set_up(sk, device);
+		rc = set_up(&r, LOOPBACK);
 	if (!rc)
-		rc = add_addresses(sk, device, i, 2);
-	nl_socket_free(sk);
+		rc = set_up(&r, device);
+	if (!rc)
+		rc = add_addresses(&r, device, i, 2);
+	route_close(&r);
 	return rc;
 }
 
-static int count(struct nl_msg *m, void *seen)
-{
-	const struct ifinfomsg *link = nlmsg_data(nlmsg_hdr(m));
-	unsigned *s = seen;
+struct seen {
+	unsigned devices, newest;	/* in a dump; the newest has the highest index */
+};
 
-	s[0]++;
-	if ((unsigned)link->ifi_index > s[1])
-		s[1] = (unsigned)link->ifi_index;
-	return NL_OK;
+static int count(const struct nlmsghdr *m, void *ctx)
+{
+	const struct ifinfomsg *link = mnl_nlmsg_get_payload(m);
+	struct seen *s = ctx;
+
+	s->devices++;
+	if ((unsigned)link->ifi_index > s->newest)
+		s->newest = (unsigned)link->ifi_index;
+	return MNL_CB_OK;
 }
 
-static int container(struct nl_sock *host, unsigned long i, struct timing *t)
+static int container(struct route *host, unsigned long i, struct timing *t)
 {
-	unsigned seen[2] = { 0 };	/* devices in the dump, highest index: that of the one just made */
+	struct seen seen = { 0 };
 	char name[IFNAMSIZ];
 	long long before;
 	int ns, rc;
 
-	if (unshare(CLONE_NEWNET) || (ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) < 0) {
-		fprintf(stderr, "workload: cannot make network namespace %lu: %s\n", i, strerror(errno));
-		return -1;
-	}
 	/* The file stays open: it is what keeps the namespace. */
+	if (unshare(CLONE_NEWNET) || (ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) < 0)
+		return fault("make a network namespace");
 	snprintf(name, sizeof(name), "veth%u", (unsigned)i);
 	rc = add_veth(host, name, "eth0", ns);
 	if (!rc)
 		rc = inside(i);
 	before = now().wall;
 	if (!rc)
-		rc = get_links(host, AF_UNSPEC, 0, 0, count, seen);
+		rc = get_links(host, AF_UNSPEC, 0, 0, count, &seen);
 	t->dumps += now().wall - before;
-	t->devices += seen[0];
-	if (!rc && seen[0] != i + 2) {
-		fprintf(stderr, "workload: the dump has %u devices instead of %lu\n", seen[0], i + 2);
+	t->devices += seen.devices;
+	if (!rc && seen.devices != i + 2) {
+		fprintf(stderr, "workload: the dump has %u devices instead of %lu\n", seen.devices, i + 2);
 		rc = -1;
 	}
 	if (!rc)
-		rc = set_up(host, seen[1]);
-	return rc ? rc : add_addresses(host, seen[1], i, 1);
+		rc = set_up(host, seen.newest);
+	return rc ? rc : add_addresses(host, seen.newest, i, 1);
 }
 
 /* Containers in quarters 0 to q of n; from 4 on, no quarter is empty. */
@@ -282,27 +299,26 @@ static int create(unsigned long n)
 {
 	struct rlimit files = { n + 64, n + 64 };
 	struct timing t = { 0 };
-	struct nl_sock *host;
+	struct route host;
 	unsigned long i;
 	int q = 0, rc = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (setrlimit(RLIMIT_NOFILE, &files) || unshare(CLONE_NEWNET)) {
-		fprintf(stderr, "workload: cannot make a network namespace: %s; this needs root\n", strerror(errno));
+		fault("make a network namespace; is this root?");
 		return 1;
 	}
-	host = open_netlink(RECEIVE_BYTES);
-	if (!host || set_up(host, LOOPBACK))
+	if (route_open(&host, RECEIVE_BYTES) || set_up(&host, LOOPBACK))
 		return 1;
 	t.start = now();
 	t.quarter[0] = t.start.wall;
 	for (i = 0; !rc && i < n; i++) {
-		rc = container(host, i, &t);
+		rc = container(&host, i, &t);
 		if (i + 1 == quarter_end(n, q))
 			t.quarter[++q] = now().wall;
 	}
 	t.end = now();
-	nl_socket_free(host);
+	route_close(&host);
 	return rc ? 1 : report(n, &t);
 }
 
@@ -397,7 +413,7 @@ static int traffic(void)
 			rc = datagram(from, -1, 1002, 64, 0);
 	}
 	if (rc)
-		fprintf(stderr, "workload: the traffic over ::1 failed: %s\n", strerror(errno));
+		fault("send over ::1");
 	close(from);
 	close(at);
 	return rc;
@@ -405,39 +421,51 @@ static int traffic(void)
 
 static void print_attribute(const char *device, const struct nlattr *a)
 {
-	const unsigned char *p = nla_data(a);
+	const unsigned char *p = mnl_attr_get_payload(a);
 	int i;
 
-	printf("%s %d ", device, nla_type(a));
-	for (i = 0; i < nla_len(a); i++) {
+	printf("%s %d ", device, mnl_attr_get_type(a));
+	for (i = 0; i < mnl_attr_get_payload_len(a); i++) {
 		/* Not the time the device was made, nor the reachable time, which the kernel draws by lot. */
-		int hidden = nla_type(a) == IFLA_INET6_CACHEINFO && i >= 4 && i < 12;
-
-		printf(hidden ? "--" : "%02x", p[i]);
+		if (mnl_attr_get_type(a) == IFLA_INET6_CACHEINFO && i >= 4 && i < 12)
+			printf("--");
+		else
+			printf("%02x", p[i]);
 	}
 	putchar('\n');
 }
 
-/* In order of type, whatever the order they came in; ones with the same type in theirs. */
-static int print_link(struct nl_msg *m, void *family)
+static const struct nlattr *find(const struct nlattr *nest, int type)
 {
-	struct nlmsghdr *h = nlmsg_hdr(m);
-	int nest = *(int *)family == AF_INET6 ? IFLA_PROTINFO : IFLA_AF_SPEC, type, rest;
-	struct nlattr *name = nlmsg_find_attr(h, sizeof(struct ifinfomsg), IFLA_IFNAME);
-	struct nlattr *ip6 = nlmsg_find_attr(h, sizeof(struct ifinfomsg), nest), *a;
+	const struct nlattr *a;
 
-	if (ip6 && nest == IFLA_AF_SPEC)
-		ip6 = nla_find(nla_data(ip6), nla_len(ip6), AF_INET6);
-	if (!name || !ip6) {
-		printf("a device without IPv6\n");
-		return NL_OK;
+	mnl_attr_for_each_nested(a, nest)
+		if (mnl_attr_get_type(a) == type)
+			return a;
+	return NULL;
+}
+
+/* In order of type, whatever the order they came in; ones with the same type in theirs. */
+static int print_link(const struct nlmsghdr *m, void *family)
+{
+	const struct nlattr *a, *ip6 = NULL;
+	const char *name = "?";
+	int type;
+
+	mnl_attr_for_each(a, m, sizeof(struct ifinfomsg)) {
+		if (mnl_attr_get_type(a) == IFLA_IFNAME)
+			name = mnl_attr_get_str(a);
+		else if (mnl_attr_get_type(a) == IFLA_AF_SPEC && *(int *)family == AF_UNSPEC)
+			ip6 = find(a, AF_INET6);
+		else if (mnl_attr_get_type(a) == IFLA_PROTINFO && *(int *)family == AF_INET6)
+			ip6 = a;
 	}
-	printf("%s: %d bytes\n", nla_get_string(name), nla_len(ip6));
-	for (type = 0; type < 256; type++)
-		nla_for_each_nested(a, ip6, rest)
-			if (nla_type(a) == type)
-				print_attribute(nla_get_string(name), a);
-	return NL_OK;
+	printf("%s: %d bytes of IPv6\n", name, ip6 ? mnl_attr_get_payload_len(ip6) : 0);
+	for (type = 0; ip6 && type < 256; type++)
+		mnl_attr_for_each_nested(a, ip6)
+			if (mnl_attr_get_type(a) == type)
+				print_attribute(name, a);
+	return MNL_CB_OK;
 }
 
 /*
@@ -453,33 +481,33 @@ static int attributes(void)
 		{ "one device", AF_UNSPEC, 1, 0, RECEIVE_BYTES },
 		{ "all devices, family AF_INET6", AF_INET6, 0, 0, RECEIVE_BYTES },
 	};
-	struct nl_sock *sk;
+	struct route r;
 	size_t i;
 	int rc;
 
-	if (unshare(CLONE_NEWNET)) {
-		fprintf(stderr, "workload: cannot make a network namespace: %s; this needs root\n", strerror(errno));
-		return -1;
-	}
-	sk = open_netlink(RECEIVE_BYTES);
-	rc = sk ? set_up(sk, LOOPBACK) : -1;
+	if (unshare(CLONE_NEWNET))
+		return fault("make a network namespace; is this root?");
+	rc = route_open(&r, RECEIVE_BYTES);
+	if (!rc)
+		rc = set_up(&r, LOOPBACK);
 	for (i = 0; !rc && i < 8; i++) {
 		char name[2][IFNAMSIZ];
 
 		snprintf(name[0], IFNAMSIZ, "a%zu", i);
 		snprintf(name[1], IFNAMSIZ, "b%zu", i);
-		rc = add_veth(sk, name[0], name[1], -1);
+		rc = add_veth(&r, name[0], name[1], -1);
 	}
+	route_close(&r);
 	if (!rc)
 		rc = traffic();
-	nl_socket_free(sk);
 	for (i = 0; !rc && i < sizeof(ways) / sizeof(ways[0]); i++) {
 		int family = ways[i].family;
 
 		printf("# %s\n", ways[i].title);
-		sk = open_netlink(ways[i].receive_bytes);
-		rc = sk ? get_links(sk, family, ways[i].index, ways[i].mask, print_link, &family) : -1;
-		nl_socket_free(sk);
+		rc = route_open(&r, ways[i].receive_bytes);
+		if (!rc)
+			rc = get_links(&r, family, ways[i].index, ways[i].mask, print_link, &family);
+		route_close(&r);
 	}
 	return rc || fflush(stdout) ? -1 : 0;
 }

@@ -151,6 +151,24 @@ static void test_time_left(void **state)
 	plan_release(&p);
 }
 
+/* 40 us of start, operations of 2 us: 20,000 of them make it 0.1 %. */
+static void test_ops(void **state)
+{
+	static const double edge[] = { 40000, 9e9, 10 }, none[] = { -5, 3, -1 };
+	double share;
+
+	(void)state;
+	assert_int_equal(plan_ops(10000, 2000, edge, &share), 20000);
+	assert_near(share, 0.001, 1e-12);
+	assert_int_equal(plan_ops(50000, 2000, edge, &share), 50000);
+	assert_near(share, 0.0004, 1e-12);
+	/* Not beyond ten times, and the share says so. */
+	assert_int_equal(plan_ops(100, 2000, edge, &share), 1000);
+	assert_near(share, 0.02, 1e-12);
+	assert_int_equal(plan_ops(100, 2000, none, &share), 100);
+	assert_true(share == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +177,7 @@ int main(void)
 		cmocka_unit_test(test_until_narrow),
 		cmocka_unit_test(test_out_of_time),
 		cmocka_unit_test(test_time_left),
+		cmocka_unit_test(test_ops),
 	};
 
 	return cmocka_run_group_tests_name("plan", tests, NULL, NULL);

@@ -460,12 +460,49 @@ static void pending_log(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
+/* A file of version 1 is read as it is, and gets the new columns when it is written to. */
+static void older_version(void **state)
+{
+	struct fixture *f = *state;
+	struct store *s = open_store(f, STORE_WRITE);
+	struct experiment e = { .case_name = (char *)"net-procfs", .target = (char *)"vm", .started = 1,
+				.job = (char *)"case: net-procfs\n" }, back;
+	int64_t run = record(f, s, 30);
+	int version;
+
+	ok(f, store_experiment_begin(s, &e, &f->err));
+	ok(f, store_experiment_finish(s, &e, &f->err));
+	ok(f, store_close(s, &f->err));
+	tamper(f->path, "ALTER TABLE experiment DROP COLUMN job; ALTER TABLE experiment DROP COLUMN group_id;"
+	       "PRAGMA user_version = 1");
+	for (version = 1; version <= 2; version++) {
+		struct profile *p;
+
+		s = open_store(f, version == 1 ? STORE_READ : STORE_WRITE);
+		ok(f, store_experiment(s, e.id, &back, &f->err));
+		assert_string_equal(back.target, "vm");
+		assert_null(back.job);
+		assert_int_equal(back.group, 0);
+		experiment_release(&back);
+		ok(f, store_profile(s, &run, 1, &(struct store_profile_opts){ 0 }, &p, &f->err));
+		profile_free(p);
+		if (version == 2)
+			ok(f, store_experiment_finish(s, &e, &f->err));
+		ok(f, store_close(s, &f->err));
+	}
+	s = open_store(f, STORE_READ);
+	ok(f, store_experiment(s, e.id, &back, &f->err));
+	assert_string_equal(back.job, e.job);
+	experiment_release(&back);
+	ok(f, store_close(s, &f->err));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(altered_files), TEST(nothing_written), TEST(check_finds), TEST(deep_stack),
 		TEST(no_sqlite), TEST(truncated), TEST(flipped), TEST(wrong_places),
-		TEST(rights), TEST(pending_log),
+		TEST(rights), TEST(pending_log), TEST(older_version),
 	};
 
 	return cmocka_run_group_tests_name("store-hostile", tests, NULL, NULL);

@@ -13,7 +13,8 @@ static const struct experiment some_experiment = {
 	.target = (char *)"vm", .command = (char *)"kab run net-procfs",
 	.workload = (char *)"read /proc/net/dev", .kernel = (char *)"6.1.0", .kab_version = (char *)"0.1",
 	.started = 1700000000.25, .seed = UINT64_MAX, .blocks_planned = 6, .exact = true,
-	.event = (char *)"cpu-clock", .freq_hz = 4000,
+	.event = (char *)"cpu-clock", .freq_hz = 4000, .job = (char *)"case: net-procfs\n",
+	.until = 0.015, .time_limit = 60, .margin = 0.02,
 };
 
 static void experiments(void **state)
@@ -34,6 +35,7 @@ static void experiments(void **state)
 	ok(f, store_experiment(s, e.id, &back, &f->err));
 	assert_int_equal(back.id, e.id);
 	assert_int_equal(back.state, EXP_CANCELLED);
+	assert_true(back.until == 0.015 && back.time_limit == 60 && back.margin == 0.02);
 	assert_string_equal(back.case_name, e.case_name);
 	assert_string_equal(back.case_yaml, e.case_yaml);
 	assert_string_equal(back.target, e.target);
@@ -48,6 +50,8 @@ static void experiments(void **state)
 	assert_int_equal(back.blocks_planned, 6);
 	assert_int_equal(back.freq_hz, 4000);
 	assert_int_equal(back.machine, 0);
+	assert_int_equal(back.group, 0);
+	assert_string_equal(back.job, e.job);
 	experiment_release(&back);
 	ok(f, store_experiments(s, &all, &n, &f->err));
 	assert_int_equal(n, 1);
@@ -55,6 +59,24 @@ static void experiments(void **state)
 	free(all);
 	fails(f, -ENOENT, "There is no experiment 9", store_experiment(s, 9, &back, &f->err));
 	ok(f, store_close(s, &f->err));
+}
+
+/* The second of two machines names the first. */
+static void groups(void **state)
+{
+	struct fixture *f = *state;
+	struct store *s = open_store(f, STORE_WRITE);
+	struct experiment first = some_experiment, second = some_experiment, back;
+
+	ok(f, store_experiment_begin(s, &first, &f->err));
+	second.group = first.id;
+	ok(f, store_experiment_begin(s, &second, &f->err));
+	ok(f, store_experiment(s, second.id, &back, &f->err));
+	assert_int_equal(back.group, first.id);
+	experiment_release(&back);
+	second.group = 999;		/* no such experiment */
+	assert_int_not_equal(store_experiment_begin(s, &second, &f->err), 0);
+	store_close(s, NULL);
 }
 
 static void runs(void **state)
@@ -628,7 +650,7 @@ static void written_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(experiments), TEST(runs), TEST(newest_first), TEST(machines), TEST(metrics_and_texts),
+		TEST(experiments), TEST(groups), TEST(runs), TEST(newest_first), TEST(machines), TEST(metrics_and_texts),
 		TEST(profile), TEST(profile_grows), TEST(profile_options), TEST(threads),
 		TEST(ids_are_for_ever), TEST(raw), TEST(ids), TEST(resolve), TEST(unfinished),
 		TEST(odd_paths), TEST(created_together), TEST(written_together),

@@ -169,7 +169,7 @@ static const double even[] = { 100, 102, 99, 101, 98, 100, 101, 99 };
 
 static struct estimate judge(const double *after, const struct verdict_design *d, bool shaky)
 {
-	return verdict_of(even, LEN(even), after, LEN(even), true, shaky, 0, LOWER_IS_BETTER, d);
+	return verdict_judge(even, LEN(even), after, LEN(even), true, shaky, 0, LOWER_IS_BETTER, d);
 }
 
 static void test_rules(void **state)
@@ -197,7 +197,7 @@ static void test_rules(void **state)
 	assert_true(e.pairs_needed > LEN(even));
 	assert_int_equal(judge(after, &wide, false).verdict, VERDICT_EQUIVALENT);
 	/* Without pairs: Welch, and the rank test of two sets. */
-	e = verdict_of(even, 8, after, 7, false, false, 0, LOWER_IS_BETTER, &fixed);
+	e = verdict_judge(even, 8, after, 7, false, false, 0, LOWER_IS_BETTER, &fixed);
 	assert_non_null(strstr(e.method, "Welch"));
 	assert_non_null(strstr(e.other.method, "Mann-Whitney"));
 	assert_int_equal(e.pairs, 0);
@@ -222,7 +222,7 @@ static void test_open_ended(void **state)
 	assert_near((e.nominal.hi - e.nominal.lo) / (f.hi - f.lo), 1.25, 1e-12);
 	assert_non_null(strstr(e.method, "confidence sequence"));
 	/* Three pairs allow no statement at all. */
-	e = verdict_of(even, 3, after, 3, true, false, 0, LOWER_IS_BETTER, &open_ended);
+	e = verdict_judge(even, 3, after, 3, true, false, 0, LOWER_IS_BETTER, &open_ended);
 	assert_int_equal(e.verdict, VERDICT_UNDECIDED);
 	assert_true(isnan(e.lo) && e.p == 1);
 }
@@ -252,7 +252,7 @@ static void test_ranks_decide_on_outliers(void **state)
 
 static void test_one_block_a_side(void **state)
 {
-	struct estimate e = verdict_of(even, 1, even + 1, 1, true, false, 0, LOWER_IS_BETTER, &fixed);
+	struct estimate e = verdict_judge(even, 1, even + 1, 1, true, false, 0, LOWER_IS_BETTER, &fixed);
 
 	(void)state;
 	assert_int_equal(e.verdict, VERDICT_TOO_FEW);
@@ -262,17 +262,17 @@ static void test_one_block_a_side(void **state)
 static void test_exact(void **state)
 {
 	static const double b[] = { 10, 10, 10, 10, 10, 10 }, a[] = { 9.99, 9.99, 9.99, 9.99, 9.99, 9.99 };
-	struct estimate e = verdict_of(b, 6, a, 6, true, false, 0.001, LOWER_IS_BETTER, &fixed);
+	struct estimate e = verdict_judge(b, 6, a, 6, true, false, 0.001, LOWER_IS_BETTER, &fixed);
 
 	(void)state;
 	assert_true(e.sd_zero);
 	assert_int_equal(e.verdict, VERDICT_BETTER);
 	assert_near((e.hi - e.lo) / 2, 0.001, 1e-12);
-	e = verdict_of(b, 6, a, 6, true, false, 0.001, LOWER_IS_BETTER, &open_ended);
+	e = verdict_judge(b, 6, a, 6, true, false, 0.001, LOWER_IS_BETTER, &open_ended);
 	assert_int_equal(e.verdict, VERDICT_BETTER);
 	assert_near((e.hi - e.lo) / 2, 0.001, 1e-12);
 	assert_true(e.p < 0.05);
-	e = verdict_of(b, 6, b, 6, true, false, 0.001, LOWER_IS_BETTER, &open_ended);
+	e = verdict_judge(b, 6, b, 6, true, false, 0.001, LOWER_IS_BETTER, &open_ended);
 	assert_int_equal(e.verdict, VERDICT_EQUIVALENT);
 }
 
