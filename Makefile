@@ -60,7 +60,7 @@ $(BUILD)/%.sh.o: %.sh
 
 $(BUILD)/collectors/live/wire.pb-c.c: collectors/live/wire.proto
 	@mkdir -p $(@D)
-	$(Q)protoc-c --proto_path=collectors/live --c_out=$(@D) $<
+	$(Q)protoc-c --proto_path=collectors/live --c_out=$(@D) $< 2>$@.log || { cat $@.log >&2; false; }
 $(BUILD)/collectors/live/wire.pb-c.o: $(BUILD)/collectors/live/wire.pb-c.c
 	$(Q)$(CC) $(filter-out -Wmissing-prototypes,$(KAB_CFLAGS)) -c -o $@ $<
 $(filter $(BUILD)/collectors/live/%,$(OBJ)): | $(BUILD)/collectors/live/wire.pb-c.c
