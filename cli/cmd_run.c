@@ -25,6 +25,7 @@ struct args {
 	const char *params[JOB_PARAMS + 1];	/* NULL at the end */
 	unsigned n_params;
 	struct job_file *file;		/* what was read; borrowed from by the above */
+	const char *until, *time_limit, *margin;	/* as typed, here or in the file */
 	const char *write_job;
 	bool progress_json;
 };
@@ -33,7 +34,10 @@ static const struct argp_option options[] = {
 	{ "target", 't', "TARGET", 0, "where to measure: vm (the lab, default), local or ssh:HOST; may be repeated", 1 },
 	{ "keep-agent", 1020, NULL, 0, "ssh: leave kab-agent and its folder on the host", 1 },
 	{ "blocks", 'b', "N", 0, "blocks of each variant, timed and sampled each (default 6)", 1 },
-	{ "ops", 'o', "N", 0, "operations in a block (default: the case's)", 1 },
+	{ "until", 'u', "PCT", 0, "go on until the 95 % interval of the difference is within +-PCT % of the before mean", 1 },
+	{ "time-limit", 'L', "S", 0, "stop measuring after S seconds (default with --until: 600)", 1 },
+	{ "margin", 'm', "PCT", 0, "call it equivalent when the whole interval is within +-PCT % (default 1)", 1 },
+	{ "ops", 'o', "N", 0, "operations in a block (default: the case's, more where such blocks are too short)", 1 },
 	{ "exact", 'x', NULL, 0, "lab only: one CPU, time counted in instructions, repeats agree to about 0.1 %", 1 },
 	LAB_OPTIONS,
 	{ "workload", 'w', "CMD", 0, "run this shell command in each block instead of the case's workload", 1 },
@@ -66,6 +70,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!text_to_u64(arg, 1, 10000, &v))
 			argp_error(state, "--blocks takes a number from 1 to 10000");
 		a->job.blocks = (unsigned)v;
+		return 0;
+	case 'u':
+		if (!job_percent(arg, &a->job.until))
+			argp_error(state, "--until takes a percentage from 0.0001 to 100");
+		a->until = arg;
+		return 0;
+	case 'm':
+		if (!job_percent(arg, &a->job.margin))
+			argp_error(state, "--margin takes a percentage from 0.0001 to 100");
+		a->margin = arg;
+		return 0;
+	case 'L':
+		if (!text_to_double(arg, 1, 1e6, &a->job.time_limit))
+			argp_error(state, "--time-limit takes seconds, from 1 to 1000000");
+		a->time_limit = arg;
 		return 0;
 	case 'o':
 		if (!text_to_u64(arg, 1, 1000000000, &v))
@@ -161,6 +180,16 @@ static int take_file(struct args *a, struct err *err)
 	o->freq_hz = o->freq_hz ? o->freq_hz : f->frequency;
 	o->seed = o->seed ? o->seed : f->seed;
 	o->exact |= f->exact;
+	/* The file has been checked: these are numbers. */
+	text_unless_given(&a->until, f->until);
+	text_unless_given(&a->time_limit, f->time_limit);
+	text_unless_given(&a->margin, f->margin);
+	if (a->until)
+		job_percent(a->until, &o->until);
+	if (a->time_limit)
+		text_to_double(a->time_limit, 1, 1e6, &o->time_limit);
+	if (a->margin)
+		job_percent(a->margin, &o->margin);
 	text_unless_given(&o->event, f->event);
 	text_unless_given(&o->workload, f->workload);
 	text_unless_given(&o->lab.line, f->kernel);
@@ -201,6 +230,7 @@ static int job_text(const struct args *a, struct buf *out, struct err *err)
 		.version = JOB_FILE_VERSION, .case_name = (char *)o->case_name,
 		.targets = (char **)a->targets, .n_targets = a->n_targets, .blocks = o->blocks, .ops = o->ops,
 		.frequency = (unsigned)o->freq_hz, .exact = o->exact, .seed = o->seed,
+		.until = (char *)a->until, .time_limit = (char *)a->time_limit, .margin = (char *)a->margin,
 		.kernel = (char *)o->lab.line, .kernel_image = (char *)o->lab.image, .kernel_build = (char *)o->lab.build,
 		.event = (char *)o->event, .workload = (char *)o->workload,
 		.params = a->n_params ? (char **)a->params : NULL, .n_params = a->n_params,
@@ -211,7 +241,6 @@ static int job_text(const struct args *a, struct buf *out, struct err *err)
 
 	if (rc)
 		return rc;
-	f.ops = f.ops ? f.ops : c.ops_per_block;
 	rc = case_params(&c, a->params, &params, err);
 	case_release(&c);
 	buf_release(&params);

@@ -160,10 +160,19 @@ static void progress_line(const struct job_progress *p, struct buf *out)
 		buf_puts(out, p->text);
 		return;
 	}
-	buf_printf(out, "block %u of %u: %s", p->block, p->blocks, p->text);
+	buf_printf(out, "block %u of %s%u: %s", p->block, p->until > 0 ? "about " : "", p->blocks, p->text);
 	if (p->diff_lo == p->diff_lo)
 		buf_printf(out, "; difference so far %+.2f %% (95 %%: %+.2f to %+.2f)", 100 * p->diff_rel,
 			   100 * p->diff_lo, 100 * p->diff_hi);
+	if (p->until > 0 && p->pairs) {
+		buf_printf(out, "; until +-%.3g %%: ", 100 * p->until);
+		if (p->more)
+			buf_printf(out, "%u more pairs", p->more);
+		else
+			buf_puts(out, "too noisy to tell how many more pairs");
+	}
+	if (p->time_left == p->time_left)
+		buf_printf(out, "; about %.0f s left", p->time_left);
 }
 
 static void on_progress(void *ctx, const struct job_progress *p)

@@ -43,8 +43,11 @@ static int build(struct store *s, struct evidence *e, struct err *err)
 			rc = store_profile(s, &e->runs[i].id, 1, &opts, &profiles[i], err);
 		blocks[i] = (struct compare_block){ &e->runs[i], profiles[i] };
 	}
-	if (!rc)
-		e->cmp = compare_build(blocks, e->n_runs);
+	if (!rc) {
+		struct verdict_design design = verdict_design_of(&e->exp);
+
+		e->cmp = compare_build(blocks, e->n_runs, &design);
+	}
 	for (i = 0; i < e->n_runs; i++)
 		profile_free(profiles[i]);
 	free(profiles);
@@ -54,19 +57,20 @@ static int build(struct store *s, struct evidence *e, struct err *err)
 }
 
 /* Times only: the machines of a group are compared by their metrics, not by their profiles. */
-static int compare_times(struct store *s, int64_t experiment, struct compare **cmp, struct err *err)
+static int compare_times(struct store *s, const struct experiment *e, struct compare **cmp, struct err *err)
 {
+	struct verdict_design design = verdict_design_of(e);
 	struct compare_block *blocks;
 	struct run *runs = NULL;
 	size_t n = 0, i;
-	int rc = store_runs(s, experiment, &runs, &n, err);
+	int rc = store_runs(s, e->id, &runs, &n, err);
 
 	if (rc)
 		return rc;
 	blocks = mem_calloc(n, sizeof(*blocks));
 	for (i = 0; i < n; i++)
 		blocks[i].run = &runs[i];
-	*cmp = compare_build(blocks, n);
+	*cmp = compare_build(blocks, n, &design);
 	for (i = 0; i < n; i++)
 		run_release(&runs[i]);
 	free(runs);
@@ -99,7 +103,7 @@ static int load_across(struct store *s, struct evidence *e, struct err *err)
 		if (n < MACHINES_MAX && same_group(&all[i], &e->exp))
 			group[n++] = all[i];
 	for (i = 0; !rc && n > 1 && i < n; i++)
-		rc = compare_times(s, group[i].id, &cmp[i], err);
+		rc = compare_times(s, &group[i], &cmp[i], err);
 	if (!rc && n > 1)
 		e->across = across_build(group, (const struct compare *const *)cmp, n);
 	for (i = 0; i < n; i++)
@@ -236,6 +240,22 @@ int evidence_profile(struct store *s, const char *text, bool by_comm, struct pro
 	return rc;
 }
 
+/* The kernel that a run or a side of an experiment ran on; the caller frees, NULL when unknown. */
+static int kernel_of(struct store *s, const struct run *r, char **kernel, struct err *err)
+{
+	struct experiment e = { 0 };
+	int rc = 0;
+
+	*kernel = NULL;
+	if (!r->experiment)
+		return 0;
+	rc = store_experiment(s, r->experiment, &e, err);
+	if (!rc)
+		*kernel = mem_strdup(e.kernel);
+	experiment_release(&e);
+	return rc;
+}
+
 /* What a side of a pair is called: its label, its command, else its id. */
 static void title_of(const struct run *r, const char *id, char title[120])
 {
@@ -248,6 +268,7 @@ int evidence_load_pair(struct store *s, const char *before, const char *after, s
 {
 	const char *ids[SIDES] = { before, after };
 	struct profile *p[SIDES] = { NULL, NULL };
+	char *kernels[SIDES] = { NULL, NULL };
 	int rc = 0, side;
 
 	memset(e, 0, sizeof(*e));
@@ -256,10 +277,15 @@ int evidence_load_pair(struct store *s, const char *before, const char *after, s
 	for (side = BEFORE; !rc && side < SIDES; side++) {
 		rc = evidence_profile(s, ids[side], false, &p[side], &e->runs[side], err);
 		if (!rc)
+			rc = kernel_of(s, &e->runs[side], &kernels[side], err);
+		if (!rc)
 			title_of(&e->runs[side], ids[side], e->title[side]);
 	}
 	if (!rc)
-		e->cmp = compare_pair(&e->runs[BEFORE], p[BEFORE], &e->runs[AFTER], p[AFTER]);
+		e->cmp = compare_pair(&e->runs[BEFORE], p[BEFORE], kernels[BEFORE],
+				      &e->runs[AFTER], p[AFTER], kernels[AFTER]);
+	free(kernels[BEFORE]);
+	free(kernels[AFTER]);
 	profile_free(p[BEFORE]);
 	profile_free(p[AFTER]);
 	if (rc)

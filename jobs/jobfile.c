@@ -40,6 +40,9 @@ static const cyaml_schema_field_t fields[] = {
 	CYAML_FIELD_STRING_PTR("case", CYAML_FLAG_POINTER, struct job_file, case_name, 1, 64),
 	LIST("targets", targets, JOB_TARGETS),
 	NUMBER("blocks", blocks),
+	LINE("until", until),
+	LINE("time-limit", time_limit),
+	LINE("margin", margin),
 	NUMBER("ops", ops),
 	CYAML_FIELD_ENUM("exact", OPTIONAL | CYAML_FLAG_STRICT, struct job_file, exact, truths, CYAML_ARRAY_LEN(truths)),
 	LINE("kernel", kernel),
@@ -68,8 +71,25 @@ static int invalid(const char *origin, const char *what, struct err *err)
 		       what);
 }
 
+bool job_percent(const char *text, double *fraction)
+{
+	size_t n = strlen(text);
+	char number[32];
+
+	n -= n && text[n - 1] == '%';
+	if (n >= sizeof(number))
+		return false;
+	memcpy(number, text, n);
+	number[n] = '\0';
+	if (!text_to_double(number, 0.0001, 100, fraction))
+		return false;
+	*fraction /= 100;
+	return true;
+}
+
 static int check(const struct job_file *f, const char *origin, struct err *err)
 {
+	double number;
 	char what[80];
 	size_t i;
 
@@ -85,6 +105,10 @@ static int check(const struct job_file *f, const char *origin, struct err *err)
 		snprintf(what, sizeof(what), "\"%s\" is at most %u", ranges[i].key, ranges[i].max);
 		return invalid(origin, what, err);
 	}
+	if ((f->until && !job_percent(f->until, &number)) || (f->margin && !job_percent(f->margin, &number)))
+		return invalid(origin, "\"until\" and \"margin\" are per cent, from 0.0001 to 100", err);
+	if (f->time_limit && !text_to_double(f->time_limit, 1, 1e6, &number))
+		return invalid(origin, "\"time-limit\" is seconds, from 1 to 1000000", err);
 	if (f->seed > INT64_MAX)
 		return invalid(origin, "\"seed\" is too large", err);
 	return 0;

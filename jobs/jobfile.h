@@ -23,6 +23,8 @@ struct job_file {
 	char *case_name;
 	char **targets; unsigned n_targets;
 	unsigned blocks, ops, frequency;
+	char *until, *margin;		/* per cent: "1.5%"; as typed, see job_percent() */
+	char *time_limit;		/* s */
 	bool exact;
 	uint64_t seed;
 	char *kernel, *kernel_image, *kernel_build;	/* of the lab */
@@ -30,6 +32,9 @@ struct job_file {
 	char *workload;
 	char **params; unsigned n_params;	/* "NAME=VALUE" of the case's module */
 };
+
+/* "1.5" or "1.5%" as a fraction; false unless from 0.0001 % to 100 %. */
+bool job_percent(const char *text, double *fraction);
 
 /* `origin` is what a sentence calls it. *f is the caller's. */
 int job_file_parse(const char *yaml, size_t len, const char *origin, struct job_file **f, struct err *err);

@@ -35,6 +35,9 @@ struct job_progress {
 	uint64_t samples, lost;
 	double before_ns, after_ns;	/* means per operation so far; NaN until known */
 	double diff_rel, diff_lo, diff_hi;	/* fractions; NaN until known */
+	unsigned pairs, more;		/* before and after side by side: done, and still needed as it looks now */
+	double until;			/* half width that ends it, a fraction; 0: a fixed number of pairs */
+	double time_left;		/* s, as it looks now; NaN when unknown */
 };
 /* One line of JSON without newline, and back; -EINVAL for anything else. */
 void job_progress_json(const struct job_progress *p, struct buf *out);
@@ -48,13 +51,18 @@ struct job_watch {
 
 /* --- run an experiment --- */
 
+#define JOB_TIME_LIMIT 600.0		/* s, for experiments that would go on until they are narrow enough */
+
 struct job_run_opts {
 	const char *case_name;
 	const char *target;		/* "vm", "local", "ssh:HOST" */
 	bool keep_agent;		/* see struct target */
 	bool exact;
 	unsigned blocks;		/* per variant */
-	unsigned ops;			/* per block; 0: the case's */
+	double until;			/* > 0: goes on until the half width is below this fraction, not for `blocks` */
+	double time_limit;		/* s of measuring; 0: none, with `until` JOB_TIME_LIMIT */
+	double margin;			/* of equivalence, a fraction; 0: VERDICT_MARGIN */
+	unsigned ops;			/* per block; 0: the case's, or more where such blocks are too short */
 	const char *event;		/* NULL: chosen by the agent */
 	uint64_t freq_hz;
 	uint64_t seed;			/* 0: from the clock */

@@ -49,6 +49,10 @@ static const struct field {
 	FIELD(F_REAL, diff_rel),
 	FIELD(F_REAL, diff_lo),
 	FIELD(F_REAL, diff_hi),
+	FIELD(F_UINT, pairs),
+	FIELD(F_UINT, more),
+	FIELD(F_REAL, until),
+	FIELD(F_REAL, time_left),
 #undef FIELD
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))

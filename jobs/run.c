@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include "jobs/equal.h"
 #include "jobs/fault.h"
 #include "jobs/patch.h"
+#include "jobs/plan.h"
 #include "jobs/stage.h"
 #include "jobs/target.h"
 
@@ -47,10 +49,11 @@ struct job {
 	bool loaded;
 	bool in_block;			/* the workload runs: a fault of the kernel stops it */
 	struct fault fault;
-	unsigned planned, done;		/* blocks of every kind */
+	unsigned done;			/* blocks of every kind */
 	unsigned ordinal;
-	struct { double v[512]; size_t n; } timed[VARIANT_COUNT];	/* wall per operation so far, ns */
+	struct plan plan;
 	uint64_t last_samples, last_elapsed;
+	double last_wall, last_ops;	/* of the newest block, ns */
 };
 
 static double now(void)
@@ -87,16 +90,23 @@ static void lab_progress(void *ctx, const char *what, double done, double total)
 
 /* --- the estimate shown while it runs --- */
 
+/* A confidence sequence where the number of pairs is open, else the t interval of those so far. */
 static void estimate_so_far(struct job *j)
 {
-	const typeof(j->timed[0]) *b = &j->timed[VARIANT_BEFORE], *a = &j->timed[VARIANT_AFTER];
-	struct estimate e = stats_welch(b->v, b->n, a->v, a->n, 0, LOWER_IS_BETTER);
+	const struct plan *p = &j->plan;
+	const struct stop_state *look = &p->look;
+	const double *b = p->values[VARIANT_BEFORE].v, *a = p->values[VARIANT_AFTER].v;
+	struct estimate e = stats_paired(b, a, look->pairs, 0, LOWER_IS_BETTER);
 
 	j->progress.before_ns = e.before.mean;
 	j->progress.after_ns = e.after.mean;
 	j->progress.diff_rel = e.rel;
-	j->progress.diff_lo = e.rel_lo;
-	j->progress.diff_hi = e.rel_hi;
+	j->progress.diff_lo = p->o.until > 0 ? look->rel_lo : e.rel_lo;
+	j->progress.diff_hi = p->o.until > 0 ? look->rel_hi : e.rel_hi;
+	j->progress.pairs = (unsigned)look->pairs;
+	j->progress.more = (unsigned)(p->o.until > 0 ? look->more : p->o.blocks - look->pairs);
+	j->progress.until = p->o.until;
+	j->progress.time_left = plan_time_left(p, now());
 }
 
 static int on_tick(void *ctx, uint64_t elapsed_ns, uint64_t samples, uint64_t lost)
@@ -160,18 +170,14 @@ static int step_open(struct job *j)
 	return rc;
 }
 
-/* The experiment exists from here on, so that a failure below is kept with its reason. */
-static int step_begin(struct job *j)
+/* What is run in a block, as the session shows it; the caller frees. */
+static char *workload_words(const struct job *j)
 {
-	struct buf yaml = BUF_INIT, command = BUF_INIT;
-	struct experiment *e = &j->exp;
-	int rc = case_text(j->o->case_name, &yaml, j->err);
+	struct buf command = BUF_INIT;
 	size_t i;
 
-	if (!rc)
-		rc = store_machine_add(j->store, &j->machine, j->err);
-	if (rc)
-		goto out;
+	if (j->o->workload)
+		return mem_strdup(j->o->workload);
 	buf_printf(&command, "%s/workload", j->o->case_name);
 	for (i = 0; i < j->pcase.n_workload_args; i++) {
 		char *arg = stage_expand(&j->stage, j->pcase.workload_args[i]);
@@ -179,6 +185,37 @@ static int step_begin(struct job *j)
 		buf_printf(&command, " %s", arg);
 		free(arg);
 	}
+	return buf_detach(&command);
+}
+
+/* One more sentence to know of the experiment. */
+static void __attribute__((format(printf, 2, 3))) note(struct job *j, const char *fmt, ...)
+{
+	struct buf text = BUF_INIT;
+	char sentence[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(sentence, sizeof(sentence), fmt, ap);
+	va_end(ap);
+	if (j->exp.note)
+		buf_printf(&text, "%s ", j->exp.note);
+	buf_puts(&text, sentence);
+	free(j->exp.note);
+	j->exp.note = buf_detach(&text);
+}
+
+/* The experiment exists from here on, so that a failure below is kept with its reason. */
+static int step_begin(struct job *j)
+{
+	struct buf yaml = BUF_INIT;
+	struct experiment *e = &j->exp;
+	int rc = case_text(j->o->case_name, &yaml, j->err);
+
+	if (!rc)
+		rc = store_machine_add(j->store, &j->machine, j->err);
+	if (rc)
+		goto out;
 	e->state = EXP_RUNNING;
 	e->case_name = mem_strdup(j->o->case_name);
 	e->case_yaml = buf_detach(&yaml);
@@ -186,7 +223,7 @@ static int step_begin(struct job *j)
 	e->command = mem_strdup(j->o->command);
 	e->job = mem_strdup(j->o->job);
 	e->group = j->o->group;
-	e->workload = j->o->workload ? mem_strdup(j->o->workload) : buf_detach(&command);
+	e->workload = workload_words(j);
 	e->kernel = mem_strdup(j->target.kernel.release);
 	e->kab_version = mem_strdup(KAB_VERSION);
 	e->started = now();
@@ -196,11 +233,13 @@ static int step_begin(struct job *j)
 	e->freq_hz = j->o->freq_hz;
 	e->event = mem_strdup(j->o->event);
 	e->machine = j->machine.id;
+	e->until = j->o->until;
+	e->time_limit = j->o->time_limit > 0 ? j->o->time_limit : e->until > 0 ? JOB_TIME_LIMIT : 0;
+	e->margin = j->o->margin;
 	rc = store_experiment_begin(j->store, e, j->err);
 	j->progress.experiment = e->id;
 out:
 	buf_release(&yaml);
-	buf_release(&command);
 	return rc;
 }
 
@@ -270,7 +309,7 @@ static int step_settle(struct job *j)
 			break;
 	}
 	if (!rc && share > 0.03)
-		j->exp.note = mem_printf("The target's CPUs were %.0f %% busy before the measurement began.", 100 * share);
+		note(j, "The target's CPUs were %.0f %% busy before the measurement began.", 100 * share);
 	buf_release(&out);
 	return rc;
 }
@@ -425,14 +464,14 @@ static int block(struct job *j, enum variant v, bool warmup, uint64_t freq_hz)
 	if (!rc)
 		rc = judge(j, &run, &r);
 	if (!rc) {
-		typeof(&j->timed[0]) t = &j->timed[v];
-
 		j->done++;
-		j->progress.fraction = 0.2 + 0.75 * j->done / j->planned;
 		j->progress.samples = r.samples;
 		j->progress.lost += r.lost;
-		if (!warmup && !sampled && r.ops > 0 && t->n < sizeof(t->v) / sizeof(t->v[0]))
-			t->v[t->n++] = (double)r.wall_ns / r.ops;
+		j->last_wall = (double)r.wall_ns;
+		j->last_ops = r.ops;
+		if (!warmup && !sampled && r.ops > 0)
+			plan_add(&j->plan, v, (double)r.wall_ns / r.ops);
+		j->progress.fraction = 0.2 + 0.75 * plan_fraction(&j->plan, now());
 		estimate_so_far(j);
 		if (run.event && !j->exp.event)
 			j->exp.event = mem_strdup(run.event);
@@ -442,10 +481,10 @@ static int block(struct job *j, enum variant v, bool warmup, uint64_t freq_hz)
 	return rc;
 }
 
-static int native_blocks(struct job *j, bool warmup)
+static int native_blocks(struct job *j)
 {
-	int rc = warmup ? block(j, VARIANT_NATIVE, true, 0) : 0;
 	unsigned i;
+	int rc = 0;
 
 	for (i = 0; !rc && i < NATIVE_BLOCKS; i++)
 		rc = block(j, VARIANT_NATIVE, false, 0);
@@ -474,34 +513,93 @@ static int pair(struct job *j, const enum variant order[2], bool warmup, uint64_
 	return rc ? rc : block(j, order[1], warmup, freq_hz);
 }
 
+static bool takes_ops(const struct job *j)
+{
+	size_t i;
+
+	if (j->o->workload)
+		return strstr(j->o->workload, "{ops}");
+	for (i = 0; i < j->pcase.n_workload_args; i++)
+		if (strstr(j->pcase.workload_args[i], "{ops}"))
+			return true;
+	return false;
+}
+
+static void set_ops(struct job *j, unsigned ops)
+{
+	j->stage.ops = ops;
+	stage_argv_free(j->argv);
+	j->argv = stage_argv(&j->stage, j->o->workload);
+}
+
 /*
- * Sampling costs time, so each pair is run twice: timed without the profiler,
- * then sampled. Native stands on both ends, so that drift falls on it as on the
- * middle; between, before and after alternate in balanced random order.
+ * A block begins with a cold start after the switch and ends with the reading of a clock. A few blocks of one
+ * operation show what that costs beyond the operation itself, and the plan makes blocks long enough for it. Only
+ * where the workload takes its number of operations from us and nobody has chosen it.
+ */
+static int calibrate(struct job *j)
+{
+	unsigned usual = j->stage.ops;
+	double per_op = j->last_wall / j->last_ops, edge[PLAN_PROBES], share;
+	int rc = 0, i;
+
+	if (j->o->ops || !takes_ops(j) || !(j->last_ops > 0) || !(per_op > 0))
+		return 0;
+	set_ops(j, 1);
+	for (i = 0; !rc && i < PLAN_PROBES; i++) {
+		rc = block(j, VARIANT_NATIVE, true, 0);
+		if (!rc)
+			rc = block(j, VARIANT_BEFORE, true, 0);
+		edge[i] = j->last_wall - per_op * j->last_ops;
+	}
+	set_ops(j, rc ? usual : plan_ops(usual, per_op, edge, &share));
+	if (!rc && share > PLAN_EDGE_SHARE)
+		note(j, "Starting and timing a block costs %.2g %% of it, more than the %.1f %% aimed at; --ops makes blocks"
+		     " longer.", 100 * share, 100 * PLAN_EDGE_SHARE);
+	free(j->exp.workload);
+	j->exp.workload = workload_words(j);
+	return rc;
+}
+
+/*
+ * Sampling costs time, so a pair is timed without the profiler and then sampled.
+ * Native stands on both ends, so that drift falls on it as on the middle;
+ * between, plan says which variant comes next and when it is enough.
  */
 static int step_blocks(struct job *j)
 {
 	static const enum variant warm[2] = { VARIANT_BEFORE, VARIANT_AFTER };
-	enum variant *order = mem_calloc(2 * (size_t)j->o->blocks, sizeof(*order));
+	struct plan_opts o = { .seed = j->exp.seed, .blocks = j->o->blocks, .until = j->exp.until,
+			       .time_limit = j->exp.time_limit };
+	struct buf end = BUF_INIT;
+	struct plan_pair next;
 	struct rng rng;
-	unsigned i;
-	int rc;
+	int rc, i;
 
-	j->planned = 4 * j->o->blocks + 2 * NATIVE_BLOCKS + 3;
-	j->progress.blocks = j->planned;
-	stats_block_order(j->exp.seed, j->o->blocks, order);
+	plan_init(&j->plan, &o);
 	rng_seed(&rng, ~j->exp.seed);
-	rc = native_blocks(j, true);
+	rc = block(j, VARIANT_NATIVE, true, 0);
+	if (!rc)
+		rc = calibrate(j);
+	if (!rc)
+		rc = native_blocks(j);
 	if (!rc)
 		rc = pair(j, warm, true, j->o->freq_hz);
-	for (i = 0; !rc && i < 2 * j->o->blocks; i += 2) {
-		rc = pair(j, order + i, false, 0);
-		if (!rc)
-			rc = pair(j, order + i, false, dithered(j->o->freq_hz, &rng));
+	while (!rc && plan_next(&j->plan, now(), &next)) {
+		/* The pairs to come, this one too, as if all were sampled, and native at the end. */
+		j->progress.blocks = j->done + NATIVE_BLOCKS +
+			(unsigned)(plan_pairs(&j->plan) - j->plan.pairs + 1) * 5;
+		for (i = 0; !rc && i < 3; i++)
+			rc = block(j, next.timed[i], false, 0);
+		if (!rc && next.sample)
+			rc = pair(j, next.sampled, false, dithered(j->o->freq_hz, &rng));
 	}
 	if (!rc)
-		rc = native_blocks(j, false);
-	free(order);
+		rc = native_blocks(j);
+	plan_end(&j->plan, &end);
+	if (!rc && end.len)
+		note(j, "%s", buf_str(&end));
+	buf_release(&end);
 	return rc;
 }
 
@@ -575,7 +673,7 @@ static int begin(struct job *j, struct store *s, const struct job_run_opts *o, c
 
 	*j = (struct job){ .store = s, .o = o, .w = w, .err = err };
 	j->progress.before_ns = j->progress.after_ns = NAN;
-	j->progress.diff_rel = j->progress.diff_lo = j->progress.diff_hi = NAN;
+	j->progress.diff_rel = j->progress.diff_lo = j->progress.diff_hi = j->progress.time_left = NAN;
 	rc = case_load(o->case_name, &j->pcase, err);
 	if (!rc)
 		rc = case_params(&j->pcase, o->params, &j->params, err);
@@ -602,6 +700,7 @@ static void end(struct job *j)
 	machine_release(&j->machine);
 	experiment_release(&j->exp);
 	stage_argv_free(j->argv);
+	plan_release(&j->plan);
 	stage_release(&j->stage);
 	buf_release(&j->params);
 	free(j);

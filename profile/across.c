@@ -19,10 +19,10 @@ static const struct metric *metric_named(const struct compare *c, const char *na
 	return NULL;
 }
 
-/* The standard error that the interval was made of. */
+/* The standard error that the t interval was made of, whatever decided on that machine. */
 static double relative_se(const struct estimate *e)
 {
-	double half = (e->rel_hi - e->rel_lo) / 2;
+	double half = (e->nominal.hi - e->nominal.lo) / 2 / fabs(e->before.mean);
 
 	return e->df > 0 ? half / gsl_cdf_tdist_Pinv(0.975, e->df) : NAN;
 }

@@ -10,9 +10,12 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "profile/gate.h"
+#include "profile/shape.h"
 
 /* A time of a block that becomes a metric. `step_ns` is the smallest difference its clock tells. */
 struct timed {
@@ -51,7 +54,11 @@ struct used {
 	const struct profile *profile;
 	enum variant variant;
 	double ops;
+	size_t partner;			/* the block that it ran beside: of the other side, for AGAIN a before; ALONE */
+	bool unpaired;			/* a side's block without one, in an order of pairs: left out */
 };
+
+#define ALONE SIZE_MAX
 
 /* An imported profile comes without times: its wall time is 0. */
 static bool has_times(const struct used *u)
@@ -85,13 +92,180 @@ static bool has_unsampled(const struct used *used, size_t n)
 	return seen[BEFORE] && seen[AFTER];
 }
 
-static void add_metric(struct compare *c, const struct timed *t, const struct used *used, size_t n)
+/* --- pairs --- */
+
+static bool is_side(const struct used *u)
 {
-	bool unsampled_only = has_unsampled(used, n);
-	static const enum variant variants[SIDES] = { VARIANT_BEFORE, VARIANT_AFTER };
+	return sided(u, BEFORE) || sided(u, AFTER);
+}
+
+/* The next block of the same kind, timed or sampled, that `wanted` accepts; ALONE when there is none. */
+static size_t next_of(const struct used *used, size_t n, size_t i, bool sampled, bool (*wanted)(const struct used *))
+{
+	for (; i < n; i++)
+		if (used[i].run && used[i].run->sampled == sampled && wanted(&used[i]))
+			return i;
+	return ALONE;
+}
+
+/* Neighbours of the same kind and of different sides; false where the order is not one of pairs. */
+static bool pair_kind(struct used *used, size_t n, bool sampled)
+{
+	size_t i = next_of(used, n, 0, sampled, is_side), j, pairs = 0;
+
+	while (i != ALONE) {
+		j = next_of(used, n, i + 1, sampled, is_side);
+		if (j == ALONE) {
+			used[i].unpaired = pairs > 0;
+			return pairs > 0;
+		}
+		if (used[i].variant == used[j].variant)
+			return false;
+		used[i].partner = j;
+		used[j].partner = i;
+		pairs++;
+		i = next_of(used, n, j + 1, sampled, is_side);
+	}
+	return true;
+}
+
+static bool is_before_or_again(const struct used *u)
+{
+	return sided(u, BEFORE) || u->variant == VARIANT_AGAIN;
+}
+
+/* Each AGAIN ran right beside a before block: the one in front of it, if that is not taken, else the next. */
+static void pair_again(struct used *used, size_t n)
+{
+	size_t last = ALONE, i, next;
+
+	for (i = next_of(used, n, 0, false, is_before_or_again); i != ALONE;
+	     i = next_of(used, n, i + 1, false, is_before_or_again)) {
+		if (used[i].variant != VARIANT_AGAIN) {
+			last = i;
+			continue;
+		}
+		next = next_of(used, n, i + 1, false, is_before_or_again);
+		if (last != ALONE)
+			used[i].partner = last;
+		else if (next != ALONE && sided(&used[next], BEFORE))
+			used[i].partner = next;
+		last = ALONE;
+		if (used[i].partner == next && next != ALONE)
+			i = next;
+	}
+}
+
+/* Whether all blocks of both kinds stand in pairs. Where they do not, none does. */
+static bool pair_up(struct used *used, size_t n)
+{
+	bool paired;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		used[i].partner = ALONE;
+	paired = pair_kind(used, n, false) && pair_kind(used, n, true);
+	for (i = 0; i < n && !paired; i++) {
+		used[i].partner = ALONE;
+		used[i].unpaired = false;
+	}
+	pair_again(used, n);
+	return paired;
+}
+
+/* --- metrics --- */
+
+/* The values of a metric, one array a variant; of pairs, both in the order of the pair's first block. */
+static void fill_values(struct metric *m, const struct timed *t, const struct used *used, size_t n, bool paired,
+			bool unsampled_only, unsigned *at[VARIANT_COUNT])
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		size_t pair[2] = { i, paired && is_side(&used[i]) ? used[i].partner : ALONE }, k;
+
+		if (pair[1] != ALONE && (pair[1] < i || !clocked(&used[i], unsampled_only) ||
+					 !clocked(&used[pair[1]], unsampled_only)))
+			continue;
+		for (k = 0; k < 2 && pair[k] != ALONE; k++) {
+			const struct used *u = &used[pair[k]];
+
+			if (!clocked(u, unsampled_only) || u->unpaired)
+				continue;
+			at[u->variant][m->n_values[u->variant]] = u->run->ordinal;
+			m->values[u->variant][m->n_values[u->variant]++] = (double)field_of(u->run, t) / u->ops;
+		}
+	}
+}
+
+/* Before against before: AGAIN blocks and their partners, or the before blocks among themselves. */
+static struct noise_floor noise(const struct metric *m, const struct timed *t, const struct used *used, size_t n,
+				double resolution)
+{
+	double *v[2] = { mem_calloc(n, sizeof(double)), mem_calloc(n, sizeof(double)) };
+	struct noise_floor f;
+	size_t pairs = 0, i;
+
+	for (i = 0; i < n; i++) {
+		const struct used *u = &used[i];
+
+		if (u->variant != VARIANT_AGAIN || u->partner == ALONE || !has_times(u) ||
+		    !has_times(&used[u->partner]))
+			continue;
+		v[0][pairs] = (double)field_of(used[u->partner].run, t) / used[u->partner].ops;
+		v[1][pairs++] = (double)field_of(u->run, t) / u->ops;
+	}
+	f = pairs >= 2 ? noise_floor_paired(v[0], v[1], pairs, resolution) :
+		noise_floor_split(m->values[VARIANT_BEFORE], m->n_values[VARIANT_BEFORE], resolution);
+	free(v[0]);
+	free(v[1]);
+	return f;
+}
+
+static void floor_caveats(const struct metric *m, struct caveats *out)
+{
+	const struct estimate *e = &m->est;
+	double base = fabs(e->before.mean);
+
+	if (!m->floor.n || !(base > 0))
+		return;
+	if (m->floor.effect.p < 0.01)
+		caveats_add(out, CAVEAT_AA_DIFFERS, LEVEL_WARN, m->name,
+			     "Before against before differs by %+.2g %% (p %.2g): something other than the patch moves"
+			     " this figure, and differences of this size are not the patch's.",
+			     100 * m->floor.effect.diff / base, m->floor.effect.p);
+	if ((e->verdict == VERDICT_BETTER || e->verdict == VERDICT_WORSE) && fabs(e->rel) <= m->floor.worst)
+		caveats_add(out, CAVEAT_NOISE_FLOOR, LEVEL_WARN, m->name,
+			     "The difference of %+.2g %% is inside the noise floor: before against before may differ by up to"
+			     " %.2g %%.", 100 * e->rel, 100 * m->floor.worst);
+}
+
+static void needed_caveat(const struct metric *m, struct caveats *out)
+{
+	const struct estimate *e = &m->est;
+
+	if (e->verdict == VERDICT_TOO_FEW && e->before.n && e->after.n)
+		caveats_add(out, CAVEAT_TOO_FEW, LEVEL_WARN, m->name,
+			     "no verdict from %zu and %zu blocks: spread needs at least 2 of each, a rank test 6.",
+			     e->before.n, e->after.n);
+	else if (e->verdict == VERDICT_UNDECIDED && e->pairs_needed)
+		caveats_add(out, CAVEAT_TOO_FEW, LEVEL_NOTE, m->name,
+			     "undecided; with this spread it takes about %zu blocks of each for an interval of +-%.3g %%.",
+			     e->pairs_needed, 100 * e->margin);
+	else if (e->verdict == VERDICT_UNDECIDED && e->diff_sd > 0)
+		caveats_add(out, CAVEAT_TOO_FEW, LEVEL_NOTE, m->name,
+			     "undecided; with this spread no reasonable number of blocks gives an interval of +-%.3g %%.",
+			     100 * e->margin);
+}
+
+static void add_metric(struct compare *c, const struct timed *t, const struct used *used, size_t n, bool paired,
+		       const struct verdict_design *design)
+{
+	bool unsampled_only = has_unsampled(used, n), measured = false, shaky;
+	double fewest_ops = INFINITY, resolution;
+	unsigned *at[VARIANT_COUNT], found;
+	struct shape_set sets[SIDES];
 	struct metric *m;
-	double fewest_ops = INFINITY;
-	bool measured = false;
 	size_t i;
 	int v;
 
@@ -103,31 +277,72 @@ static void add_metric(struct compare *c, const struct timed *t, const struct us
 	m->name = t->name;
 	m->unit = "ns/op";
 	m->better = LOWER_IS_BETTER;
-	for (v = 0; v < VARIANT_COUNT; v++)
+	for (v = 0; v < VARIANT_COUNT; v++) {
 		m->values[v] = mem_calloc(n, sizeof(double));
-	for (i = 0; i < n; i++) {
-		const struct used *u = &used[i];
-
-		if (!clocked(u, unsampled_only))
-			continue;
-		m->values[u->variant][m->n_values[u->variant]++] = (double)field_of(u->run, t) / u->ops;
-		fewest_ops = fmin(fewest_ops, u->ops);
+		at[v] = mem_calloc(n, sizeof(**at));
 	}
+	fill_values(m, t, used, n, paired, unsampled_only, at);
+	for (i = 0; i < n; i++)
+		if (clocked(&used[i], unsampled_only))
+			fewest_ops = fmin(fewest_ops, used[i].ops);
+	resolution = t->step_ns / fewest_ops;
 	m->native = stats_summary(m->values[VARIANT_NATIVE], m->n_values[VARIANT_NATIVE]);
-	m->est = stats_welch(m->values[VARIANT_BEFORE], m->n_values[VARIANT_BEFORE],
-			     m->values[VARIANT_AFTER], m->n_values[VARIANT_AFTER],
-			     t->step_ns / fewest_ops, m->better);
+	for (v = 0; v < SIDES; v++) {
+		enum variant variant = v == BEFORE ? VARIANT_BEFORE : VARIANT_AFTER;
+
+		sets[v] = (struct shape_set){ variant_name(variant), m->values[variant], at[variant],
+					      m->n_values[variant] };
+	}
+	found = shape_caveats(sets, resolution, paired, m->name, &c->caveats);
+	shaky = found & (SHAPE_OUTLIER | SHAPE_MODES);
+	m->est = verdict_judge(sets[BEFORE].x, sets[BEFORE].n, sets[AFTER].x, sets[AFTER].n, paired, shaky, resolution,
+			    m->better, design);
 	for (v = 0; v < SIDES; v++)
-		m->over_native[v] = stats_welch(m->values[VARIANT_NATIVE], m->n_values[VARIANT_NATIVE],
-						m->values[variants[v]], m->n_values[variants[v]],
-						t->step_ns / fewest_ops, m->better);
+		m->over_native[v] = stats_welch(m->values[VARIANT_NATIVE], m->n_values[VARIANT_NATIVE], sets[v].x,
+						sets[v].n, resolution, m->better);
+	m->floor = noise(m, t, used, n, resolution);
+	/* Said once: of the first metric, which the verdict is about. */
+	if (c->n_metrics == 1)
+		needed_caveat(m, &c->caveats);
+	floor_caveats(m, &c->caveats);
+	for (v = 0; v < VARIANT_COUNT; v++)
+		free(at[v]);
+}
+
+/* What the sampled runs of a side have together: a run of that side that is none of them. */
+static void add_run(struct run *sum, const struct run *r)
+{
+	sum->wall_ns += r->wall_ns;
+	sum->samples += r->samples;
+	sum->lost += r->lost;
+	sum->bad_stacks += r->bad_stacks;
+	sum->event = sum->event ? sum->event : r->event;	/* borrowed */
+	/* An experiment's blocks are sampled at rates that differ a little on purpose: the side's is the first. */
+	sum->freq_hz = sum->freq_hz ? sum->freq_hz : r->freq_hz;
+}
+
+/* Whether the two sides may be subtracted from one another; says what there is to say. */
+static bool gate(struct compare *c, const struct run runs[SIDES], const char *const kernels[SIDES])
+{
+	struct gate_side sides[SIDES];
+	int s;
+
+	for (s = 0; s < SIDES; s++)
+		sides[s] = gate_side_of(&runs[s], c->side[s], kernels ? kernels[s] : NULL);
+	/* Blocks of one experiment are of one agent at one asked-for rate, whatever each block's own was. */
+	if (!kernels)
+		sides[AFTER].freq_hz = sides[BEFORE].freq_hz;
+	if (c->side[BEFORE] && c->side[AFTER])
+		gate_check(sides, c->measure, &c->caveats);
+	c->refused = caveats_worst(&c->caveats) == LEVEL_REFUSE;
+	return !c->refused;
 }
 
 /* Folds the profiles of each side, joins them, and says whose event it was. */
-static void add_profiles(struct compare *c, const struct used *used, size_t n)
+static void add_profiles(struct compare *c, const struct used *used, size_t n, const char *const kernels[SIDES])
 {
 	struct diff_side sides[SIDES] = { 0 };
-	const char *event[SIDES] = { NULL, NULL };
+	struct run runs[SIDES] = { 0 };
 	bool any = false;
 	size_t i;
 	int s;
@@ -145,7 +360,7 @@ static void add_profiles(struct compare *c, const struct used *used, size_t n)
 			if (!u->run)
 				continue;
 			sides[s].wall_ns += (double)u->run->wall_ns;
-			event[s] = event[s] ? event[s] : u->run->event;
+			add_run(&runs[s], u->run);
 		}
 		if (!c->side[s])
 			continue;
@@ -156,75 +371,45 @@ static void add_profiles(struct compare *c, const struct used *used, size_t n)
 	if (!any)
 		return;
 	c->diff = diff_build(sides);
-	diff_set_event(c->diff, event[BEFORE] ? event[BEFORE] : event[AFTER]);
+	diff_set_event(c->diff, runs[BEFORE].event ? runs[BEFORE].event : runs[AFTER].event);
 	c->measure = diff_measure(c->diff);
+	if (!gate(c, runs, kernels)) {
+		diff_free(c->diff);
+		c->diff = NULL;
+		return;
+	}
 	c->flat = diff_flat(c->diff, c->measure, &c->n_flat);
 }
 
-/* Adds a block's self cost per operation to `cost`, one figure per symbol of the diff. */
-static void self_per_op(struct compare *c, const struct used *u, double *cost, size_t stride)
+/* Of the sampled blocks of each side; in pairs the i-th of one ran beside the i-th of the other. */
+static void add_changes(struct compare *c, const struct used *used, size_t n, bool paired)
 {
-	const struct symtab *from = &u->profile->symtab;
-	uint32_t *symbols = mem_calloc(from->n, sizeof(*symbols));
-	size_t i;
+	struct change_block *blocks = mem_calloc(n, sizeof(*blocks));
+	size_t kept = 0, i, k;
 
-	/* Every symbol of a block is in its side, so nothing is added to the diff's table here. */
-	for (i = 0; i < from->n; i++)
-		symbols[i] = symtab_intern(&c->diff->symtab, from->symbols[i].name, from->symbols[i].dso,
-					   from->symbols[i].kind);
-	for (i = 0; i < u->profile->n; i++) {
-		const struct node *node = &u->profile->nodes[i];
+	for (i = 0; i < n; i++) {
+		size_t pair[2] = { i, paired ? used[i].partner : ALONE };
 
-		cost[symbols[node->symbol] * stride] += node->self[c->measure] / u->ops;
-	}
-	free(symbols);
-}
+		if (!is_side(&used[i]) || used[i].unpaired || (pair[1] != ALONE && pair[1] < i))
+			continue;
+		/* Half a pair has no profile: neither of the two counts. */
+		if (paired && (!used[i].profile || !used[pair[1]].profile))
+			continue;
+		for (k = 0; k < 2 && pair[k] != ALONE; k++) {
+			const struct used *u = &used[pair[k]];
 
-/*
- * Welch over the blocks, function by function. The smallest difference a block
- * can show is one sample, worth the mean period and spread over its operations.
- */
-static void add_intervals(struct compare *c, const struct used *used, size_t n)
-{
-	const struct diff_node *root = &c->diff->nodes[NODE_ROOT];
-	double *cost[SIDES], total[MEASURES], fewest_ops = INFINITY, sample;
-	size_t blocks[SIDES] = { 0, 0 }, i;
-	int s, m;
-
-	for (i = 0; i < n; i++)
-		for (s = 0; s < SIDES; s++)
-			blocks[s] += sided(&used[i], (enum side)s) && used[i].profile;
-	if (blocks[BEFORE] < 2 || blocks[AFTER] < 2)
-		return;
-	for (s = 0; s < SIDES; s++) {
-		size_t block = 0;
-
-		cost[s] = mem_calloc(c->diff->symtab.n * blocks[s], sizeof(double));
-		for (i = 0; i < n; i++) {
-			if (!sided(&used[i], (enum side)s) || !used[i].profile)
-				continue;
-			self_per_op(c, &used[i], cost[s] + block++, blocks[s]);
-			fewest_ops = fmin(fewest_ops, used[i].ops);
+			if (u->profile)
+				blocks[kept++] = (struct change_block){ u->profile, u->ops,
+									sided(u, BEFORE) ? BEFORE : AFTER };
 		}
 	}
-	for (m = 0; m < MEASURES; m++)
-		total[m] = root->total[BEFORE][m] + root->total[AFTER][m];
-	sample = total[COUNT] > 0 ? total[c->measure] / total[COUNT] : 0;
-	for (i = 0; i < c->n_flat; i++) {
-		struct flat_diff_row *r = &c->flat[i];
-		struct estimate e = stats_welch(cost[BEFORE] + r->symbol * blocks[BEFORE], blocks[BEFORE],
-						cost[AFTER] + r->symbol * blocks[AFTER], blocks[AFTER],
-						sample / fewest_ops, LOWER_IS_BETTER);
-
-		r->has_interval = isfinite(e.lo) && isfinite(e.hi);
-		r->self_lo = e.lo;
-		r->self_hi = e.hi;
-	}
-	free(cost[BEFORE]);
-	free(cost[AFTER]);
+	change_functions(c->diff, c->measure, blocks, kept, paired, c->flat, c->n_flat);
+	c->stacks = change_stacks(c->diff, c->measure, blocks, kept, paired);
+	free(blocks);
 }
 
-static struct compare *build(const struct used *used, size_t n)
+static struct compare *build(const struct used *used, size_t n, bool paired, const char *const kernels[SIDES],
+			     const struct verdict_design *design)
 {
 	struct compare *c = mem_alloc(sizeof(*c));
 	size_t i;
@@ -241,41 +426,50 @@ static struct compare *build(const struct used *used, size_t n)
 		}
 	}
 	for (i = 0; i < TIMED; i++)
-		add_metric(c, &timed[i], used, n);
-	add_profiles(c, used, n);
+		add_metric(c, &timed[i], used, n, paired, design);
+	add_profiles(c, used, n, kernels);
 	return c;
 }
 
-struct compare *compare_build(const struct compare_block *blocks, size_t n)
+struct compare *compare_build(const struct compare_block *blocks, size_t n, const struct verdict_design *design)
 {
+	static const struct verdict_design usual = { .sequential = false };
 	struct used *used = mem_calloc(n, sizeof(*used));
+	size_t i, n_used = 0, lone = 0;
 	struct compare *c;
-	size_t i, n_used = 0;
+	bool paired;
 
+	design = design ? design : &usual;
 	for (i = 0; i < n; i++) {
 		const struct run *r = blocks[i].run;
 
 		if (counts(r))
-			used[n_used++] = (struct used){ r, blocks[i].profile, r->variant, r->ops };
+			used[n_used++] = (struct used){ .run = r, .profile = blocks[i].profile, .variant = r->variant,
+							.ops = r->ops };
 	}
-	c = build(used, n_used);
-	c->left_out = n - n_used;
+	paired = pair_up(used, n_used);
+	for (i = 0; i < n_used; i++)
+		lone += used[i].unpaired;
+	c = build(used, n_used, paired, NULL, design);
+	c->left_out = n - n_used + lone;
 	if (c->diff)
-		add_intervals(c, used, n_used);
+		add_changes(c, used, n_used, paired);
 	free(used);
 	return c;
 }
 
-struct compare *compare_pair(const struct run *before, const struct profile *p_before,
-			     const struct run *after, const struct profile *p_after)
+struct compare *compare_pair(const struct run *before, const struct profile *p_before, const char *kernel_before,
+			     const struct run *after, const struct profile *p_after, const char *kernel_after)
 {
+	static const struct verdict_design single = { .sequential = false };
+	const char *const kernels[SIDES] = { kernel_before, kernel_after };
 	/* What counts no operations is one operation, the whole of it. */
 	const struct used used[SIDES] = {
-		{ before, p_before, VARIANT_BEFORE, before && before->ops > 0 ? before->ops : 1 },
-		{ after, p_after, VARIANT_AFTER, after && after->ops > 0 ? after->ops : 1 },
+		{ before, p_before, VARIANT_BEFORE, before && before->ops > 0 ? before->ops : 1, 1, false },
+		{ after, p_after, VARIANT_AFTER, after && after->ops > 0 ? after->ops : 1, 0, false },
 	};
 
-	return build(used, SIDES);
+	return build(used, SIDES, false, kernels, &single);
 }
 
 void compare_free(struct compare *c)
@@ -290,6 +484,8 @@ void compare_free(struct compare *c)
 			free(c->metrics[i].values[v]);
 	free(c->metrics);
 	free(c->flat);
+	free(c->stacks);
+	caveats_release(&c->caveats);
 	diff_free(c->diff);
 	profile_free(c->side[BEFORE]);
 	profile_free(c->side[AFTER]);

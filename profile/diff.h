@@ -74,9 +74,12 @@ struct flat_diff_row {
 	uint32_t symbol;		/* of the diff's symtab */
 	double self[SIDES][MEASURES], total[SIDES][MEASURES];	/* raw */
 	unsigned rank[SIDES];		/* by self, 1 is the most expensive; 0: absent */
-	/* per operation over blocks, filled by compare_build when blocks carry profiles: */
+	/* per operation over blocks, filled by change_functions() when blocks carry profiles: */
 	bool has_interval;
-	double self_lo, self_hi;	/* 95 % of the difference of self per operation */
+	double self_lo, self_hi;	/* 95 % of the difference of self per operation, of this function alone */
+	double total_lo, total_hi;	/* and of total */
+	double p, q;			/* of self: two-sided; with all functions counted (profile/fdr.h). NaN: no test */
+	bool significant;		/* q <= FDR_RATE */
 };
 /* Ordered by |self difference| per operation, largest first. *n rows, freed by the caller. */
 struct flat_diff_row *diff_flat(const struct diff *d, enum measure m, size_t *n);

@@ -18,6 +18,7 @@ static const char *const variant_names[VARIANT_COUNT] = {
 	[VARIANT_NATIVE] = "native",
 	[VARIANT_BEFORE] = "before",
 	[VARIANT_AFTER] = "after",
+	[VARIANT_AGAIN] = "again",
 };
 
 static const char *const run_state_names[] = {

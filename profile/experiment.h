@@ -12,8 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum variant { VARIANT_NONE, VARIANT_NATIVE, VARIANT_BEFORE, VARIANT_AFTER, VARIANT_COUNT };
-const char *variant_name(enum variant v);		/* "none", "native", "before", "after" */
+/* AGAIN is the code of before, measured as if it were another variant: before against before is the noise. */
+enum variant { VARIANT_NONE, VARIANT_NATIVE, VARIANT_BEFORE, VARIANT_AFTER, VARIANT_AGAIN, VARIANT_COUNT };
+const char *variant_name(enum variant v);		/* "none", "native", "before", "after", "again" */
 bool variant_parse(const char *name, enum variant *v);
 
 enum run_kind { RUN_BLOCK, RUN_RECORD, RUN_IMPORT };
@@ -64,6 +65,9 @@ struct experiment {
 	char *event;			/* sampled event */
 	uint64_t freq_hz;
 	int64_t machine;		/* row of the machine */
+	double until;			/* half width of the interval that ends it, a fraction; 0: blocks_planned is fixed */
+	double time_limit;		/* s; 0: none */
+	double margin;			/* of equivalence, a fraction; 0: the usual one */
 	int64_t group;			/* the first experiment of its group: one case on several machines; 0 when
 					 * it is that first one, or alone */
 	char *job;			/* job file that runs it again, group and all; NULL when unknown */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * stats: summaries, Welch's interval and reproducible block orders.
+ * stats: summaries, t intervals of two sets and of pairs, reproducible block orders.
  *
  * Sets of figures per block come from compare; distributions and moments are
  * GSL's. GSL stops the process on arguments outside a function's domain, so
@@ -38,7 +38,7 @@ struct summary stats_summary(const double *x, size_t n)
 	return s;
 }
 
-static enum verdict judge(double lo, double hi, enum direction better)
+enum verdict stats_judge(double lo, double hi, enum direction better)
 {
 	if (lo > 0)
 		return better == HIGHER_IS_BETTER ? VERDICT_BETTER : VERDICT_WORSE;
@@ -51,16 +51,29 @@ static enum verdict judge(double lo, double hi, enum direction better)
  * The half width of the interval is t * se, but never less than the resolution:
  * readings that repeat exactly, or within the clock's own step, do not make the
  * difference known better than that step. p is that of the same widened error,
- * so that p < 0.05 and an interval without 0 always go together. Where both
- * sides repeat exactly Welch's degrees of freedom are 0/0; n + m - 2 stands in,
- * which then moves p only.
+ * so that p < 0.05 and an interval without 0 always go together.
  */
-static void interval(struct estimate *e, double resolution)
+static void around(struct estimate *e, double se, double resolution)
+{
+	double t = gsl_cdf_tdist_Pinv(0.975, e->df);
+	double rounding = 4 * DBL_EPSILON * fmax(fabs(e->before.mean), fabs(e->after.mean));
+	double half = fmax(t * se, fmax(resolution, rounding));
+
+	e->lo = e->diff - half;
+	e->hi = e->diff + half;
+	e->p = half > 0 ? 2 * gsl_cdf_tdist_Q(fabs(e->diff) / (half / t), e->df) : 1;
+}
+
+/*
+ * Where both sides repeat exactly Welch's degrees of freedom are 0/0; n + m - 2
+ * stands in, which then moves p only.
+ */
+static void welch_interval(struct estimate *e, double resolution)
 {
 	double va = e->before.sd * e->before.sd / (double)e->before.n;
 	double vb = e->after.sd * e->after.sd / (double)e->after.n;
 	double n_before = (double)e->before.n, n_after = (double)e->after.n;
-	double se = sqrt(va + vb), c, t, half, rounding;
+	double se = sqrt(va + vb), c;
 
 	if (!isfinite(se))
 		return;
@@ -70,12 +83,17 @@ static void interval(struct estimate *e, double resolution)
 		c = va / (va + vb);
 		e->df = 1 / (c * c / (n_before - 1) + (1 - c) * (1 - c) / (n_after - 1));
 	}
-	t = gsl_cdf_tdist_Pinv(0.975, e->df);
-	rounding = 4 * DBL_EPSILON * fmax(fabs(e->before.mean), fabs(e->after.mean));
-	half = fmax(t * se, fmax(resolution, rounding));
-	e->lo = e->diff - half;
-	e->hi = e->diff + half;
-	e->p = half > 0 ? 2 * gsl_cdf_tdist_Q(fabs(e->diff) / (half / t), e->df) : 1;
+	e->diff_sd = se * sqrt(fmin(n_before, n_after));
+	around(e, se, resolution);
+}
+
+static void relative(struct estimate *e)
+{
+	double base = fabs(e->before.mean);
+
+	e->rel = base > 0 ? e->diff / base : NAN;
+	e->rel_lo = base > 0 ? e->lo / base : NAN;
+	e->rel_hi = base > 0 ? e->hi / base : NAN;
 }
 
 struct estimate stats_welch(const double *before, size_t n_before, const double *after, size_t n_after,
@@ -84,20 +102,47 @@ struct estimate stats_welch(const double *before, size_t n_before, const double 
 	struct estimate e = {
 		.before = stats_summary(before, n_before),
 		.after = stats_summary(after, n_after),
-		.lo = NAN, .hi = NAN, .p = NAN, .df = NAN,
+		.lo = NAN, .hi = NAN, .p = NAN, .df = NAN, .diff_sd = NAN,
 		.method = "Welch t interval over blocks",
 	};
-	double base = fabs(e.before.mean);
 
 	e.diff = e.after.mean - e.before.mean;
 	if (n_before >= 2 && n_after >= 2) {
 		e.sd_zero = e.before.sd == 0 && e.after.sd == 0;
-		interval(&e, resolution);
-		e.verdict = judge(e.lo, e.hi, better);
+		welch_interval(&e, resolution);
+		e.verdict = stats_judge(e.lo, e.hi, better);
 	}
-	e.rel = base > 0 ? e.diff / base : NAN;
-	e.rel_lo = base > 0 ? e.lo / base : NAN;
-	e.rel_hi = base > 0 ? e.hi / base : NAN;
+	relative(&e);
+	return e;
+}
+
+struct estimate stats_paired(const double *before, const double *after, size_t pairs, double resolution,
+			     enum direction better)
+{
+	struct estimate e = {
+		.before = stats_summary(before, pairs),
+		.after = stats_summary(after, pairs),
+		.lo = NAN, .hi = NAN, .p = NAN, .df = NAN, .diff_sd = NAN, .pairs = pairs,
+		.method = "paired t interval over pairs of blocks",
+	};
+	double *d = mem_calloc(pairs, sizeof(*d));
+	struct summary s;
+	size_t i;
+
+	for (i = 0; i < pairs; i++)
+		d[i] = after[i] - before[i];
+	s = stats_summary(d, pairs);
+	free(d);
+	e.diff = e.after.mean - e.before.mean;
+	e.diff_sd = s.sd;
+	if (pairs >= 2) {
+		e.sd_zero = e.before.sd == 0 && e.after.sd == 0;
+		e.df = (double)pairs - 1;
+		if (isfinite(s.sd))
+			around(&e, s.sd / sqrt((double)pairs), resolution);
+		e.verdict = stats_judge(e.lo, e.hi, better);
+	}
+	relative(&e);
 	return e;
 }
 
@@ -106,6 +151,7 @@ const char *verdict_name(enum verdict v, enum direction d)
 	static const char *const names[][2] = {
 		[VERDICT_TOO_FEW] = { "too few blocks", "too few blocks" },
 		[VERDICT_UNDECIDED] = { "undecided", "undecided" },
+		[VERDICT_EQUIVALENT] = { "equivalent", "equivalent" },
 		[VERDICT_BETTER] = { [LOWER_IS_BETTER] = "faster", [HIGHER_IS_BETTER] = "higher" },
 		[VERDICT_WORSE] = { [LOWER_IS_BETTER] = "slower", [HIGHER_IS_BETTER] = "lower" },
 	};

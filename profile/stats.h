@@ -23,19 +23,37 @@ enum verdict {
 	VERDICT_TOO_FEW,		/* under 2 blocks a side: no verdict */
 	VERDICT_UNDECIDED,		/* the interval holds 0 */
 	VERDICT_BETTER, VERDICT_WORSE,
+	VERDICT_EQUIVALENT,		/* the interval holds 0 and lies inside the margin (profile/verdict.h) */
+};
+
+/* One way to tell the difference: an effect, its interval and the test's name. */
+struct effect {
+	double diff, lo, hi, p;		/* NaN where there is none */
+	const char *method;		/* static; NULL: not computed */
 };
 
 /* Difference after - before of two sets of blocks. */
 struct estimate {
 	struct summary before, after;
-	double diff;			/* of the means */
-	double lo, hi;			/* 95 % confidence interval of diff */
+	double diff;			/* of the means; of Hodges and Lehmann where `by_rank` */
+	double lo, hi;			/* 95 % confidence interval of diff: what the verdict rests on */
 	double rel, rel_lo, rel_hi;	/* the same as a fraction of the before mean; NaN when that is 0 */
 	double p;			/* two-sided */
 	double df;
 	enum verdict verdict;		/* with the direction applied */
 	bool sd_zero;			/* both sides repeat exactly: the interval is the resolution */
 	const char *method;		/* "Welch t interval over blocks", static */
+	/* of pairs: blocks that ran side by side */
+	size_t pairs;			/* 0: compared as two independent sets */
+	double diff_sd;			/* of the difference of one pair; Welch: of as many blocks as the smaller side has */
+	/* filled by verdict_judge() alone */
+	bool sequential;		/* lo, hi and p hold however often somebody looked */
+	bool by_rank;			/* outliers or modes: the rank test decides, `other` is the t interval */
+	struct effect nominal;		/* the t interval that holds the truth in 95 of 100 experiments, not in more:
+					 * lo and hi where the number of pairs was fixed and t decides */
+	struct effect other;		/* the companion that does not decide */
+	double margin;			/* of equivalence, a fraction of the before mean */
+	size_t pairs_needed;		/* for a half width of `margin`, from this spread; 0: unknown or too many */
 };
 /*
  * Welch's unequal-variances t interval (B. L. Welch, Biometrika 34, 1947).
@@ -45,7 +63,16 @@ struct estimate {
 struct estimate stats_welch(const double *before, size_t n_before, const double *after, size_t n_after,
 			    double resolution, enum direction better);
 
-/* "faster", "slower", "higher", "lower", "undecided", "too few blocks" */
+/*
+ * Student's t interval of the differences after[i] - before[i] of blocks that ran side by side: what both
+ * have in common, a slow drift above all, falls out. Everything else as for stats_welch().
+ */
+struct estimate stats_paired(const double *before, const double *after, size_t pairs, double resolution,
+			     enum direction better);
+/* What an interval says of the direction: UNDECIDED where it holds 0 or is none. */
+enum verdict stats_judge(double lo, double hi, enum direction better);
+
+/* "faster", "slower", "higher", "lower", "equivalent", "undecided", "too few blocks" */
 const char *verdict_name(enum verdict v, enum direction d);
 
 /* A reproducible generator (xoshiro256** of Blackman and Vigna), for block orders. */

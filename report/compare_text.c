@@ -45,6 +45,13 @@ static void formula(const struct report_input *in, struct buf *out)
 	free(text);
 }
 
+static void say_caveat(void *ctx, const char *text)
+{
+	static const struct para_opts plain = { 0 };
+
+	para(ctx, &plain, text);
+}
+
 /* --- table --- */
 
 static int table_style(const struct report_input *in, struct buf *out, struct err *err)
@@ -60,6 +67,7 @@ static int table_style(const struct report_input *in, struct buf *out, struct er
 		buf_putc(out, '\n');
 		say(in, parts_metrics_caption, out);
 		parts_metrics(in, &metrics, out);
+		say(in, parts_floor, out);
 		say(in, parts_native, out);
 	}
 	buf_putc(out, '\n');
@@ -70,6 +78,7 @@ static int table_style(const struct report_input *in, struct buf *out, struct er
 		buf_putc(out, '\n');
 	}
 	say(in, parts_samples, out);
+	parts_caveats(in, say_caveat, out);
 	if (in->across) {
 		buf_putc(out, '\n');
 		report_across(in, out);
@@ -84,7 +93,7 @@ static double share_of(const struct diff *d, uint32_t node, enum side s, enum me
 	return fabs(d->nodes[node].total[s][m] * norm_scale(d, NORM_SHARE, s, m));
 }
 
-static void tree_row(const struct diff *d, uint32_t n, const double v[SIDES], const struct scale *s,
+static void tree_row(const struct diff *d, uint32_t n, const double v[SIDES], const struct scale *s, bool changed,
 		     struct table *t)
 {
 	const char *name = diff_symbol(d, n)->name;
@@ -99,7 +108,7 @@ static void tree_row(const struct diff *d, uint32_t n, const double v[SIDES], co
 	table_take(t, &b);
 	figure_percent(&b, v[BEFORE] != 0 ? (v[AFTER] - v[BEFORE]) / fabs(v[BEFORE]) : NAN, 1, true);
 	table_take(t, &b);
-	buf_puts(&b, diff_gone(d, n) ? "gone" : diff_new(d, n) ? "new" : "");
+	buf_puts(&b, diff_gone(d, n) ? "gone" : diff_new(d, n) ? "new" : changed ? "" : "~");
 	table_take(t, &b);
 	buf_fill(&b, ' ', blanks < TREE_MAX_INDENT ? blanks : TREE_MAX_INDENT);
 	text_escape(&b, name, strlen(name), false);
@@ -113,6 +122,7 @@ static int tree_style(const struct report_input *in, struct buf *out, struct err
 		{ "", TABLE_RIGHT }, { "", 0 }, { "function", 0 },
 	};
 	const struct diff *d = in->cmp->diff;
+	const struct stack_change *stacks = parts_has_intervals(in) ? in->cmp->stacks : NULL;
 	enum measure m = parts_measure(in);
 	size_t small = 0;
 	struct scale scale;
@@ -125,6 +135,7 @@ static int tree_style(const struct report_input *in, struct buf *out, struct err
 	say(in, parts_sides, out);
 	if (!d) {
 		say(in, parts_samples, out);
+		parts_caveats(in, say_caveat, out);
 		return 0;
 	}
 	f[BEFORE] = norm_scale(d, in->norm, BEFORE, m);
@@ -133,6 +144,8 @@ static int tree_style(const struct report_input *in, struct buf *out, struct err
 	scale = figure_scale(unit, fmax(fabs(d->nodes[NODE_ROOT].total[BEFORE][m] * f[BEFORE]),
 					fabs(d->nodes[NODE_ROOT].total[AFTER][m] * f[AFTER])), 0);
 	buf_puts(out, "Total of each function with all it calls, in one tree of both sides.\n");
+	if (stacks)
+		buf_puts(out, "~ is not significant: false-discovery rate of 5% over all stacks.\n");
 	formula(in, out);
 	buf_printf(out, "\n%s\n", scale.unit);
 	table_init(&t, cols, sizeof(cols) / sizeof(cols[0]));
@@ -142,7 +155,7 @@ static int tree_style(const struct report_input *in, struct buf *out, struct err
 
 		if (n == NODE_ROOT || share_of(d, n, BEFORE, m) >= TREE_SHARE ||
 		    share_of(d, n, AFTER, m) >= TREE_SHARE) {
-			tree_row(d, n, v, &scale, &t);
+			tree_row(d, n, v, &scale, !stacks || stacks[n].significant, &t);
 			n++;
 		} else {
 			n += d->nodes[n].frames;
@@ -276,7 +289,7 @@ static void benchstat_delta(const struct metric *m, struct buf *out)
 	if (e->verdict == VERDICT_TOO_FEW) {
 		buf_puts(out, "~ (n=");
 	} else {
-		if (e->verdict == VERDICT_UNDECIDED)
+		if (e->verdict == VERDICT_UNDECIDED || e->verdict == VERDICT_EQUIVALENT)
 			buf_putc(out, '~');
 		else
 			figure_percent(out, e->rel, 2, true);
@@ -330,7 +343,7 @@ static int benchstat_style(const struct report_input *in, struct buf *out, struc
 	}
 	table_write(&t, 0, 0, out);
 	table_release(&t);
-	buf_printf(out, "\nop: %s. Mean over blocks +- standard deviation, p of Welch's t, ~ undecided.\n",
+	buf_printf(out, "\nop: %s. Mean over blocks +- standard deviation, p as in JSON, ~ undecided or equivalent.\n",
 		   op);
 	free(op);
 	free(side[BEFORE]);

@@ -84,6 +84,24 @@ static json_t *counts(size_t before, size_t after)
 	return json_pack("{s:o, s:o}", "before", number((double)before), "after", number((double)after));
 }
 
+static json_t *plain_figure(double v, const char *unit)
+{
+	return json_pack("{s:o, s:o}", "value", number(v), "unit", string(unit));
+}
+
+static json_t *effect(const struct effect *e, const char *unit)
+{
+	json_t *o;
+
+	if (!e->method)
+		return json_null();
+	o = plain_figure(e->diff, unit);
+	set(o, "interval", interval(e->lo, e->hi));
+	set(o, "p", number(e->p));
+	set(o, "method", string(e->method));
+	return o;
+}
+
 static json_t *difference(const struct metric *m, const struct estimate *e)
 {
 	json_t *o = json_object(), *rel = json_object();
@@ -105,6 +123,35 @@ static json_t *difference(const struct metric *m, const struct estimate *e)
 	return o;
 }
 
+/* By which rule of profile/verdict.h the difference was judged, and what did not decide. */
+static void judgement(json_t *o, const struct metric *m)
+{
+	const struct estimate *e = &m->est;
+
+	set(o, "pairs", number((double)e->pairs));
+	set(o, "pair_sd", plain_figure(e->diff_sd, m->unit));
+	set(o, "sequential", json_boolean(e->sequential));
+	set(o, "by_rank", json_boolean(e->by_rank));
+	set(o, "nominal", effect(&e->nominal, m->unit));
+	set(o, "companion", effect(&e->other, m->unit));
+	set(o, "margin", plain_figure(100 * e->margin, "%"));
+	set(o, "pairs_needed", e->pairs_needed ? number((double)e->pairs_needed) : json_null());
+}
+
+/* Before against before, with the end of its interval that is farther from 0. */
+static json_t *noise_floor(const struct metric *m)
+{
+	json_t *o;
+
+	if (!m->floor.n)
+		return json_null();
+	o = effect(&m->floor.effect, m->unit);
+	set(o, "n", number((double)m->floor.n));
+	set(o, "worst", plain_figure(100 * m->floor.worst, "%"));
+	set(o, "split", json_boolean(m->floor.split));
+	return o;
+}
+
 static json_t *metrics(const struct report_input *in)
 {
 	json_t *a = json_array();
@@ -112,14 +159,16 @@ static json_t *metrics(const struct report_input *in)
 
 	for (i = 0; i < in->cmp->n_metrics; i++) {
 		const struct metric *m = &in->cmp->metrics[i];
-		json_t *o = json_object();
+		json_t *o = json_object(), *diff = difference(m, &m->est);
 
+		judgement(diff, m);
 		set(o, "name", string(m->name));
 		set(o, "better", string(m->better == LOWER_IS_BETTER ? "lower" : "higher"));
 		set(o, "before", side_figure(m, VARIANT_BEFORE, &m->est.before));
 		set(o, "after", side_figure(m, VARIANT_AFTER, &m->est.after));
 		set(o, "native", m->native.n ? side_figure(m, VARIANT_NATIVE, &m->native) : json_null());
-		set(o, "difference", difference(m, &m->est));
+		set(o, "difference", diff);
+		set(o, "noise_floor", noise_floor(m));
 		set(o, "routing", parts_routing(in, m) ? difference(m, parts_routing(in, m)) : json_null());
 		set(o, "verdict", string(parts_verdict(m)));
 		json_array_append_new(a, o);
@@ -128,11 +177,6 @@ static json_t *metrics(const struct report_input *in)
 }
 
 /* --- profile --- */
-
-static json_t *plain_figure(double v, const char *unit)
-{
-	return json_pack("{s:o, s:o}", "value", number(v), "unit", string(unit));
-}
 
 static json_t *function_side(const struct report_input *in, const struct flat_diff_row *r, enum side s,
 			     const char *unit)
@@ -160,16 +204,23 @@ static json_t *function_row(const struct report_input *in, const struct flat_dif
 	enum measure m = parts_measure(in);
 	double before = r->self[BEFORE][m] * norm_scale(d, in->norm, BEFORE, m);
 	double after = r->self[AFTER][m] * norm_scale(d, in->norm, AFTER, m);
-	json_t *o = json_object(), *diff = plain_figure(after - before, unit);
+	double total = r->total[AFTER][m] * norm_scale(d, in->norm, AFTER, m) -
+		r->total[BEFORE][m] * norm_scale(d, in->norm, BEFORE, m);
+	json_t *o = json_object(), *diff = plain_figure(after - before, unit), *all = plain_figure(total, unit);
 	bool known = r->has_interval && parts_has_intervals(in);
 
 	set(diff, "interval", known ? interval(r->self_lo, r->self_hi) : json_null());
+	set(diff, "p", known ? number(r->p) : json_null());
+	set(diff, "q", known ? number(r->q) : json_null());
+	set(diff, "significant", known && isfinite(r->q) ? json_boolean(r->significant) : json_null());
+	set(all, "interval", known ? interval(r->total_lo, r->total_hi) : json_null());
 	set(o, "name", string(s->name));
 	set(o, "dso", string(s->dso));
 	set(o, "kind", string(kinds[s->kind]));
 	set(o, "before", function_side(in, r, BEFORE, unit));
 	set(o, "after", function_side(in, r, AFTER, unit));
 	set(o, "self_difference", diff);
+	set(o, "total_difference", all);
 	return o;
 }
 
@@ -236,6 +287,8 @@ static json_t *experiment(const struct report_input *in)
 	set(o, "seed", json_sprintf("%llu", (unsigned long long)e->seed));
 	set(o, "exact", json_boolean(e->exact));
 	set(o, "blocks_planned", json_integer(e->blocks_planned));
+	set(o, "until", e->until > 0 ? plain_figure(100 * e->until, "%") : json_null());
+	set(o, "time_limit", e->time_limit > 0 ? plain_figure(e->time_limit, "s") : json_null());
 	set(o, "event", string(e->event));
 	set(o, "frequency", json_pack("{s:o, s:s}", "value", number((double)e->freq_hz), "unit", "Hz"));
 	return o;
@@ -381,11 +434,30 @@ static json_t *machine(const struct report_input *in)
 	return o;
 }
 
+static json_t *caveats(const struct caveats *c)
+{
+	json_t *a = json_array();
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		const struct caveat *v = &c->v[i];
+		json_t *o = json_object();
+
+		set(o, "kind", string(caveat_name(v->kind)));
+		set(o, "level", string(caveat_level_name(v->level)));
+		set(o, "metric", string(v->metric));
+		set(o, "text", string(v->text));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
 static json_t *blocks(const struct compare *c)
 {
 	json_t *o = json_object();
 
 	set(o, "native", number((double)c->blocks[VARIANT_NATIVE]));
+	set(o, "again", number((double)c->blocks[VARIANT_AGAIN]));
 	set(o, "before", number((double)c->blocks[VARIANT_BEFORE]));
 	set(o, "after", number((double)c->blocks[VARIANT_AFTER]));
 	set(o, "left_out", number((double)c->left_out));
@@ -411,6 +483,8 @@ void report_json(const struct report_input *in, struct buf *out)
 	if (in->across)
 		set(o, "across", across(in));
 	set(o, "profile", profile(in));
+	set(o, "comparable", json_boolean(!in->cmp->refused));
+	set(o, "caveats", caveats(&in->cmp->caveats));
 	set(o, "case", patch_case(in));
 	set(o, "experiment", experiment(in));
 	set(o, "machine", machine(in));

@@ -48,6 +48,12 @@ static void say(const struct report_input *in, void (*part)(const struct report_
 	buf_release(&text);
 }
 
+static void say_caveat(void *ctx, const char *text)
+{
+	para(ctx, &plain, text);
+	buf_putc(ctx, '\n');
+}
+
 static void metrics(const struct report_input *in, struct buf *out)
 {
 	static const struct parts_opts o = { .indent = INDENT, .width = MAIL_COLUMNS };
@@ -408,6 +414,7 @@ int mail_write(const struct report_input *in, struct buf *out, struct err *err)
 	say(in, parts_sides, out);
 	say(in, parts_state, out);
 	metrics(in, out);
+	say(in, parts_floor, out);
 	say(in, parts_native, out);
 	rc = profiles(in, out, err);
 	if (rc)
@@ -415,6 +422,7 @@ int mail_write(const struct report_input *in, struct buf *out, struct err *err)
 	moved(in, out);
 	say(in, limits, out);
 	say(in, parts_samples, out);
+	parts_caveats(in, say_caveat, out);
 	title(in, out);
 	claims_mail(in, out);
 	setup(in, out);

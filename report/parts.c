@@ -114,6 +114,10 @@ static void method(const struct report_input *in, const struct estimate *e, stru
 	block_counts(e, out);
 	if (parts_is_experiment(in))
 		buf_puts(out, ", interleaved in balanced random order");
+	if (e->sequential)
+		buf_puts(out, "; it holds however often somebody looked");
+	if (e->by_rank)
+		buf_puts(out, "; ranks decide because blocks stand apart or in two modes");
 	if (e->sd_zero)
 		buf_puts(out, "; blocks of a side repeat exactly: the interval is the clock's resolution");
 }
@@ -123,10 +127,11 @@ static void decided(const struct report_input *in, const struct metric *m, const
 {
 	const struct estimate *e = &m->est;
 
-	buf_printf(out, "%s %s from ", what, e->diff < 0 ? "falls" : "rises");
-	with_unit(out, e->before.mean, s, false);
+	/* Where ranks decide, the middle block is what falls: a mean follows the blocks that stand apart. */
+	buf_printf(out, "%s %s from %s", what, e->diff < 0 ? "falls" : "rises", e->by_rank ? "a median of " : "");
+	with_unit(out, e->by_rank ? e->before.median : e->before.mean, s, false);
 	buf_puts(out, " to ");
-	with_unit(out, e->after.mean, s, false);
+	with_unit(out, e->by_rank ? e->after.median : e->after.mean, s, false);
 	if (isfinite(e->rel)) {
 		buf_puts(out, ", by ");
 		figure_percent(out, fabs(e->rel), figure_percent_decimals(e->rel_lo, e->rel_hi), false);
@@ -152,6 +157,22 @@ static void undecided(const struct report_input *in, const struct metric *m, con
 	buf_puts(out, ") holds 0 (");
 	method(in, e, out);
 	buf_puts(out, "). A difference of this size cannot be told from noise by these blocks.");
+}
+
+static void equivalent(const struct report_input *in, const struct metric *m, const struct scale *s,
+		       const char *what, struct buf *out)
+{
+	const struct estimate *e = &m->est;
+
+	buf_printf(out, "%s is equivalent within +-%.3g%%: ", what, 100 * e->margin);
+	with_unit(out, e->before.mean, s, false);
+	buf_puts(out, " before and ");
+	with_unit(out, e->after.mean, s, false);
+	buf_puts(out, " after, and the whole 95% interval of the difference (");
+	interval_words(e, s, out);
+	buf_puts(out, ") lies inside the margin (");
+	method(in, e, out);
+	buf_puts(out, ").");
 }
 
 static void too_few(const struct report_input *in, const struct metric *m, const struct scale *s,
@@ -197,6 +218,10 @@ void parts_result(const struct report_input *in, struct buf *out)
 	case VERDICT_UNDECIDED:
 		undecided(in, m, &s, buf_str(&what), out);
 		break;
+	case VERDICT_EQUIVALENT:
+		what.data[0] = toupper((unsigned char)what.data[0]);
+		equivalent(in, m, &s, buf_str(&what), out);
+		break;
 	case VERDICT_BETTER:
 	case VERDICT_WORSE:
 		what.data[0] = toupper((unsigned char)what.data[0]);
@@ -230,13 +255,16 @@ void parts_state(const struct report_input *in, struct buf *out)
 			block_counts(&c->metrics[0].est, out);
 		else
 			buf_puts(out, "no blocks");
-		buf_printf(out, " were timed, of %u planned for each.", e->blocks_planned);
-		if (e->note) {
-			char *note = para_ascii(e->note);
+		buf_puts(out, " were timed");
+		if (e->until <= 0)
+			buf_printf(out, ", of %u planned for each", e->blocks_planned);
+		buf_puts(out, ".");
+	}
+	if (e->note) {
+		char *note = para_ascii(e->note);
 
-			buf_printf(out, " %s", note);
-			free(note);
-		}
+		buf_printf(out, "%s%s", out->len ? " " : "", note);
+		free(note);
 	}
 	if (c->left_out)
 		buf_printf(out, "%sLeft out: %zu %s (warm-up, incomplete or failed).", out->len ? " " : "",
@@ -314,6 +342,71 @@ void parts_native(const struct report_input *in, struct buf *out)
 		routing(in, in->cmp->metrics, out);
 }
 
+void parts_floor(const struct report_input *in, struct buf *out)
+{
+	const struct metric *m = in->cmp->metrics;
+	double base;
+
+	if (!in->cmp->n_metrics || !m->floor.n || !parts_is_experiment(in))
+		return;
+	base = fabs(m->est.before.mean);
+	buf_puts(out, "Noise floor, before against before");
+	if (m->floor.split)
+		buf_puts(out, " (its blocks split in two)");
+	buf_printf(out, ": %s differs by ", m->name);
+	figure_percent(out, m->floor.effect.diff / base, figure_percent_decimals(m->floor.effect.lo / base,
+										   m->floor.effect.hi / base), true);
+	buf_puts(out, ", 95% interval ");
+	figure_percent_interval(out, m->floor.effect.lo / base, m->floor.effect.hi / base);
+	buf_printf(out, " (%s, %zu %s).", m->floor.effect.method, m->floor.n,
+		   m->floor.split ? "blocks a half" : "pairs");
+}
+
+static void companion(const struct metric *m, struct buf *out)
+{
+	const struct effect *e = &m->est.other;
+	double base = fabs(m->est.before.mean);
+
+	if (!e->method || !isfinite(e->p) || !(base > 0))
+		return;
+	buf_printf(out, "Beside it, %s: ", m->name);
+	figure_percent(out, e->diff / base, figure_percent_decimals(e->lo / base, e->hi / base), true);
+	if (isfinite(e->lo) && isfinite(e->hi)) {
+		buf_putc(out, ' ');
+		figure_percent_interval(out, e->lo / base, e->hi / base);
+	}
+	buf_printf(out, ", p %.2g (%s).", e->p, e->method);
+}
+
+void parts_caveats(const struct report_input *in, void (*say)(void *ctx, const char *text), void *ctx)
+{
+	const struct caveats *c = &in->cmp->caveats;
+	struct buf text = BUF_INIT;
+	size_t i;
+
+	if (in->cmp->n_metrics && parts_is_experiment(in)) {
+		companion(in->cmp->metrics, &text);
+		if (text.len)
+			say(ctx, buf_str(&text));
+	}
+	for (i = 0; i < c->n; i++) {
+		char *sentence = para_ascii(c->v[i].text);
+
+		/* Of single recordings everybody knows that they are single: parts_result() says it once. */
+		if (c->v[i].metric && !parts_is_experiment(in)) {
+			free(sentence);
+			continue;
+		}
+		buf_clear(&text);
+		if (c->v[i].metric)
+			buf_printf(&text, "%c%s: ", toupper((unsigned char)c->v[i].metric[0]), c->v[i].metric + 1);
+		buf_puts(&text, sentence);
+		say(ctx, buf_str(&text));
+		free(sentence);
+	}
+	buf_release(&text);
+}
+
 /* Whether a block of the experiment counts for a side: complete and no warm-up. */
 static bool block_of(const struct run *r, enum side s)
 {
@@ -384,6 +477,8 @@ void parts_samples(const struct report_input *in, struct buf *out)
 		return;
 	}
 	event = para_ascii(c->diff && c->diff->event ? c->diff->event : in->exp ? in->exp->event : NULL);
+	if (c->refused)
+		buf_puts(out, "The profiles are not compared. ");
 	buf_puts(out, "Samples");
 	if (*event)
 		buf_printf(out, " of %s", event);
@@ -511,14 +606,14 @@ static void rank_cell(const struct flat_diff_row *r, struct buf *out)
 	}
 }
 
-/* "new", "gone", or "~" where the interval holds 0. */
+/* "new", "gone", or "~" where the blocks do not tell it from noise, all functions considered. */
 static const char *mark(const struct report_input *in, const struct flat_diff_row *r)
 {
 	if (!r->rank[BEFORE])
 		return "new";
 	if (!r->rank[AFTER])
 		return "gone";
-	return parts_has_intervals(in) && r->has_interval && r->self_lo <= 0 && r->self_hi >= 0 ? "~" : "";
+	return parts_has_intervals(in) && r->has_interval && !r->significant ? "~" : "";
 }
 
 static void function_row(const struct report_input *in, const struct moved *m, const struct scale *s,
@@ -630,7 +725,7 @@ void parts_functions_caption(const struct report_input *in, struct buf *out)
 	if (!interval && in->norm == NORM_OP)
 		buf_puts(out, " No intervals without two sampled blocks a side: noise is not told apart.");
 	if (interval)
-		buf_puts(out, " +- is half the 95% interval over blocks, of each function alone; ~ marks"
-			      " those that hold 0.");
+		buf_puts(out, " +- is half the 95% interval over blocks, of each function alone; ~ marks what is not"
+			      " significant at a false-discovery rate of 5% over all functions (Benjamini-Hochberg).");
 	free(text);
 }

@@ -37,6 +37,13 @@ void parts_state(const struct report_input *in, struct buf *out);
 const struct estimate *parts_routing(const struct report_input *in, const struct metric *m);
 /* Prose: the means of the native arm, when there was one, and what the routing costs. */
 void parts_native(const struct report_input *in, struct buf *out);
+/* Prose: what before against before showed, the noise that every difference stands against. */
+void parts_floor(const struct report_input *in, struct buf *out);
+/*
+ * Prose, one sentence or more: the companion test of the first metric, then each of compare's caveats. `say`
+ * is called once for each; nothing when there is nothing.
+ */
+void parts_caveats(const struct report_input *in, void (*say)(void *ctx, const char *text), void *ctx);
 /* Prose: samples of each side, their event and rate, losses and damaged stacks. */
 void parts_samples(const struct report_input *in, struct buf *out);
 /* Prose: what the columns of parts_metrics() are. */

@@ -7,12 +7,19 @@
 #include "report/parts.h"
 #include "report/report.h"
 
+static void say(void *ctx, const char *text)
+{
+	static const struct para_opts plain = { 0 };
+
+	para(ctx, &plain, text);
+}
+
 void report_summary(const struct report_input *in, struct buf *out)
 {
 	static const struct parts_opts metrics = { .indent = 2, .verdict = true };
 	static const struct para_opts plain = { 0 };
 	static void (*const prose[])(const struct report_input *in, struct buf *out) = {
-		parts_native, parts_state, parts_samples,
+		parts_floor, parts_native, parts_state, parts_samples,
 	};
 	struct buf text = BUF_INIT;
 	size_t i;
@@ -32,5 +39,6 @@ void report_summary(const struct report_input *in, struct buf *out)
 		prose[i](in, &text);
 		para(out, &plain, buf_str(&text));
 	}
+	parts_caveats(in, say, out);
 	buf_release(&text);
 }

@@ -51,6 +51,9 @@ static const struct field experiment_fields[] = {
 	{ "machine", FIELD_REF, E(machine), 0 },
 	{ "group_id", FIELD_REF, E(group), 0 },
 	{ "job", FIELD_TEXT, E(job), 0 },
+	{ "until", FIELD_REAL, E(until), 0 },
+	{ "time_limit", FIELD_REAL, E(time_limit), 0 },
+	{ "margin", FIELD_REAL, E(margin), 0 },
 };
 #undef E
 
@@ -91,12 +94,12 @@ struct table {
 };
 
 static const struct table experiments = {
-	"experiment", experiment_fields, sizeof(experiment_fields) / sizeof(experiment_fields[0]), { 17, 19 },
+	"experiment", experiment_fields, sizeof(experiment_fields) / sizeof(experiment_fields[0]), { 17, 19, 22 },
 	sizeof(struct experiment), offsetof(struct experiment, id), EXP_RUNNING, EXP_INCOMPLETE,
 	Q_EXPERIMENT_ADD, Q_EXPERIMENT_SET
 };
 static const struct table runs = {
-	"run", run_fields, sizeof(run_fields) / sizeof(run_fields[0]), { 20, 20 },
+	"run", run_fields, sizeof(run_fields) / sizeof(run_fields[0]), { 20, 20, 20 },
 	sizeof(struct run), offsetof(struct run, id), RUN_RUNNING, RUN_INCOMPLETE, Q_RUN_ADD, Q_RUN_SET
 };
 

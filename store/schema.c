@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-_Static_assert(VARIANT_NONE == 0 && VARIANT_NATIVE == 1 && VARIANT_BEFORE == 2 && VARIANT_AFTER == 3,
+_Static_assert(VARIANT_NONE == 0 && VARIANT_NATIVE == 1 && VARIANT_BEFORE == 2 && VARIANT_AFTER == 3 &&
+	       VARIANT_AGAIN == 4,
 	       "variants are stored by number");
 _Static_assert(RUN_BLOCK == 0 && RUN_RECORD == 1 && RUN_IMPORT == 2, "kinds of run are stored by number");
 _Static_assert(RUN_RUNNING == 0 && RUN_COMPLETE == 1 && RUN_INCOMPLETE == 2 && RUN_FAILED == 3,
@@ -114,6 +115,11 @@ static const char *const migrations[STORE_VERSION] = {
 	/* 2: one case on several machines; the settings as a job file. */
 	"ALTER TABLE experiment ADD COLUMN group_id INTEGER REFERENCES experiment (id);"
 	"ALTER TABLE experiment ADD COLUMN job TEXT;",
+
+	/* 3: the rule that ends an experiment, and the margin of its verdicts. */
+	"ALTER TABLE experiment ADD COLUMN until REAL NOT NULL DEFAULT 0;"
+	"ALTER TABLE experiment ADD COLUMN time_limit REAL NOT NULL DEFAULT 0;"
+	"ALTER TABLE experiment ADD COLUMN margin REAL NOT NULL DEFAULT 0;",
 };
 
 int schema_migrate(sqlite3 *db, int from)

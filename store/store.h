@@ -23,7 +23,7 @@ struct err;
 struct store;
 
 #define STORE_APPLICATION_ID 0x6b616231		/* "kab1" */
-#define STORE_VERSION 2				/* user_version */
+#define STORE_VERSION 3				/* user_version */
 
 enum store_mode { STORE_READ, STORE_WRITE };	/* STORE_WRITE creates the file when absent */
 

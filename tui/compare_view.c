@@ -44,7 +44,7 @@ static enum style change_style(const struct figures *f, const struct flat_diff_r
 {
 	double diff = figures_diff(f, r->self);
 
-	if (r->has_interval ? r->self_lo <= 0 && r->self_hi >= 0 : diff == 0)
+	if (r->has_interval ? !r->significant : diff == 0)
 		return STYLE_DIM;
 	return diff < 0 ? STYLE_LESS : STYLE_MORE;
 }
@@ -163,6 +163,7 @@ static unsigned head(struct tui *t, struct view *v, struct area a)
 	struct span spans[METRIC_COLUMNS];
 	struct buf text = BUF_INIT;
 	unsigned row, col, used = 0;
+	int level;
 
 	(void)v;
 	if (!c->n_metrics)
@@ -188,6 +189,16 @@ static unsigned head(struct tui *t, struct view *v, struct area a)
 				     tui_ink(t, style), buf_str(&text));
 		}
 	}
+	/* The gravest first; on a small screen the table of functions keeps its rows. */
+	for (level = LEVEL_REFUSE; level + 1 > LEVEL_WARN; level--)
+		for (row = 0; row < c->caveats.n && used + 12 < a.rows; row++)
+			if ((int)c->caveats.v[row].level == level) {
+				buf_clear(&text);
+				if (c->caveats.v[row].metric)
+					buf_printf(&text, "%s: ", c->caveats.v[row].metric);
+				buf_puts(&text, c->caveats.v[row].text);
+				screen_words(&t->screen, a.y + used++, a.x, a.cols, tui_ink(t, STYLE_WARN), buf_str(&text));
+			}
 	buf_release(&text);
 	return used + 1;
 }
@@ -209,8 +220,12 @@ static void info(const struct tui *t, const struct view *v, struct buf *out)
 	if (c->left_out)
 		buf_printf(out, "; %zu %s left out (warm-up, incomplete, failed)", c->left_out,
 			   c->left_out == 1 ? "block" : "blocks");
+	if (c->n_metrics && c->metrics[0].floor.n)
+		buf_printf(out, "; noise floor +-%.2f %%", 100 * c->metrics[0].floor.worst);
 	if (c->n_metrics)
 		buf_printf(out, "; %s", c->metrics[0].est.method);
+	if (c->caveats.n)
+		buf_printf(out, "; %zu %s: see the report", c->caveats.n, c->caveats.n == 1 ? "caveat" : "caveats");
 }
 
 const struct view_ops compare_ops = {

@@ -85,12 +85,13 @@ void data_release(struct data *d)
 static void measure_blocks(struct exp_row *e)
 {
 	struct compare_block *blocks = mem_calloc(e->n_runs ? e->n_runs : 1, sizeof(*blocks));
+	struct verdict_design design = verdict_design_of(&e->exp);
 	struct compare *c;
 	size_t i;
 
 	for (i = 0; i < e->n_runs; i++)
 		blocks[i].run = &e->runs[i];
-	c = compare_build(blocks, e->n_runs);
+	c = compare_build(blocks, e->n_runs, &design);
 	if (c && c->n_metrics)
 		e->result = c->metrics[0].est;
 	if (c)

@@ -263,6 +263,20 @@ static void put_figures(const struct job_progress *p, struct buf *out)
 		buf_puts(out, "no interval yet: it takes two blocks of each variant");
 }
 
+/* How narrow it has to become, and what that takes as it looks now. */
+static void put_goal(const struct job_progress *p, struct buf *out)
+{
+	if (p->pairs)
+		buf_printf(out, "%u pairs done", p->pairs);
+	if (p->pairs && p->until > 0)
+		buf_printf(out, ", goes on until +-%.3g %%", 100 * p->until);
+	if (p->pairs && p->more)
+		buf_printf(out, ", %s%u more", p->until > 0 ? "about " : "", p->more);
+	if (isfinite(p->time_left))
+		buf_printf(out, "%s%02.0f:%02.0f left", out->len ? ", " : "", floor(p->time_left / 60),
+			   fmod(floor(p->time_left), 60));
+}
+
 static void put_rate(const struct job_progress *p, struct buf *out)
 {
 	/* On the exact target the rings are read between blocks: there is no rate then. */
@@ -327,6 +341,10 @@ static void draw(struct tui *t, struct view *v, struct area a)
 		if (y < a.rows && isfinite(s->last.diff_lo))
 			draw_interval(t, (struct area){ a.y + y, a.x, 1, a.cols }, &s->last);
 		y += isfinite(s->last.diff_lo);
+		buf_clear(&text);
+		put_goal(&s->last, &text);
+		if (text.len)
+			y = put_line(t, a, y, STYLE_TEXT, &text);
 		buf_clear(&text);
 		put_rate(&s->last, &text);
 		y = put_line(t, a, y, s->last.lost ? STYLE_WARN : STYLE_TEXT, &text);

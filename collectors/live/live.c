@@ -647,6 +647,7 @@ int live_module_switch(struct live *l, const char *name, enum variant v, struct 
 		[VARIANT_NATIVE] = KAB__VARIANT__NATIVE,
 		[VARIANT_BEFORE] = KAB__VARIANT__BEFORE,
 		[VARIANT_AFTER] = KAB__VARIANT__AFTER,
+		[VARIANT_AGAIN] = KAB__VARIANT__BEFORE,
 	};
 	Kab__ModuleSwitch rq = KAB__MODULE_SWITCH__INIT;
 

@@ -147,7 +147,7 @@ static struct compare *compared(const double *before, const double *after, size_
 					.wall_ns = (uint64_t)(i < n ? before[i] : after[i - n]) };
 		blocks[i].run = &runs[i];
 	}
-	c = compare_build(blocks, 2 * n);
+	c = compare_build(blocks, 2 * n, NULL);
 	free(blocks);
 	free(runs);
 	return c;

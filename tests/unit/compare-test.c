@@ -9,9 +9,11 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "profile/compare.h"
 #include "tests/unit/folded.h"
 #include "tests/unit/near.h"
+#include "tests/unit/noise.h"
 
 static struct run block(enum variant v, uint64_t wall_ns, double ops)
 {
@@ -43,8 +45,8 @@ static const struct flat_diff_row *row(const struct compare *c, const char *name
 }
 
 /*
- * Per operation 14, 13, 15 us before and 10, 11, 9 after: means 14 and 10,
- * variances 1 and 1, se^2 = 2/3, 4 degrees of freedom, t = 2.776 of the table.
+ * Per operation 14, 13, 15 us before and 10, 11, 9 after, side by side in this order: means 14 and 10,
+ * differences -4, -2, -6 of sd 2, se 2/sqrt(3), 2 degrees of freedom, t = 4.303 of the table.
  */
 static void test_metrics(void **state)
 {
@@ -62,7 +64,7 @@ static void test_metrics(void **state)
 	(void)state;
 	for (i = 0; i < 7; i++)
 		blocks[i] = (struct compare_block){ &runs[i], NULL };
-	c = compare_build(blocks, 7);
+	c = compare_build(blocks, 7, NULL);
 	assert_int_equal(c->n_metrics, 3);
 	wall = &c->metrics[0];
 	assert_string_equal(wall->name, "wall time");
@@ -70,9 +72,11 @@ static void test_metrics(void **state)
 	assert_near(wall->est.before.mean, 14000, 1e-9);
 	assert_near(wall->est.after.mean, 10000, 1e-9);
 	assert_near(wall->est.diff, -4000, 1e-9);
-	assert_near(wall->est.df, 4, 1e-9);
-	assert_near((wall->est.hi - wall->est.lo) / 2, 2.776 * sqrt(2. / 3) * 1000, 0.5);
-	assert_int_equal(wall->est.verdict, VERDICT_BETTER);
+	assert_int_equal(wall->est.pairs, 3);
+	assert_near(wall->est.df, 2, 1e-9);
+	assert_near((wall->est.hi - wall->est.lo) / 2, 4.303 * 2 / sqrt(3) * 1000, 0.5);
+	assert_int_equal(wall->est.verdict, VERDICT_UNDECIDED);
+	assert_true(wall->est.pairs_needed > 3);
 	assert_int_equal(wall->n_values[VARIANT_BEFORE], 3);
 	assert_int_equal(wall->n_values[VARIANT_AFTER], 3);
 	assert_near(wall->values[VARIANT_BEFORE][1], 13000, 1e-9);
@@ -115,7 +119,7 @@ static void test_what_is_left_out(void **state)
 		runs[i].lost = 1;
 		blocks[i] = (struct compare_block){ &runs[i], p };
 	}
-	c = compare_build(blocks, 10);
+	c = compare_build(blocks, 10, NULL);
 	assert_int_equal(c->left_out, 6);
 	assert_int_equal(c->blocks[VARIANT_BEFORE], 2);
 	assert_int_equal(c->blocks[VARIANT_AFTER], 2);
@@ -131,7 +135,7 @@ static void test_what_is_left_out(void **state)
 
 static void test_no_blocks(void **state)
 {
-	struct compare *c = compare_build(NULL, 0);
+	struct compare *c = compare_build(NULL, 0, NULL);
 
 	(void)state;
 	assert_int_equal(c->n_metrics, 0);
@@ -150,7 +154,7 @@ static void test_unmeasured_times_are_no_metric(void **state)
 	(void)state;
 	runs[0].user_ns = runs[1].user_ns = 0;
 	runs[0].sys_ns = 0;
-	c = compare_build(blocks, 2);
+	c = compare_build(blocks, 2, NULL);
 	assert_int_equal(c->n_metrics, 2);
 	assert_null(metric(c, "user time"));
 	assert_true(metric(c, "system time")->est.before.mean == 0);
@@ -163,7 +167,7 @@ static void test_exact_blocks(void **state)
 {
 	struct run b = block(VARIANT_BEFORE, 281000000, 20000), a = block(VARIANT_AFTER, 210000000, 20000);
 	struct compare_block blocks[] = { { &b, NULL }, { &a, NULL }, { &a, NULL }, { &b, NULL } };
-	struct compare *c = compare_build(blocks, 4);
+	struct compare *c = compare_build(blocks, 4, NULL);
 	const struct estimate *e = &c->metrics[0].est;
 
 	(void)state;
@@ -198,7 +202,7 @@ static void test_functions_per_operation(void **state)
 	runs[0].event = (char[]){ "cpu-clock" };
 	for (i = 0; i < 4; i++)
 		blocks[i] = (struct compare_block){ &runs[i], p[i] };
-	c = compare_build(blocks, 4);
+	c = compare_build(blocks, 4, NULL);
 	for (i = 0; i < 4; i++)
 		profile_free(p[i]);	/* all that is left is the comparison's own */
 	runs[0].event = NULL;
@@ -225,13 +229,13 @@ static void test_functions_per_operation(void **state)
 	compare_free(c);
 }
 
-/* Self samples per operation 5, 6, 7 before and 2, 3, 4 after: se^2 = 2/3, t = 2.776 as above. */
+/* Self samples per operation 5, 6, 7 before and 4, 2, 3 after: differences -1, -4, -4, sd sqrt(3), t = 4.303. */
 static void test_function_interval(void **state)
 {
 	static const enum variant order[] = {
 		VARIANT_BEFORE, VARIANT_AFTER, VARIANT_BEFORE, VARIANT_AFTER, VARIANT_BEFORE, VARIANT_AFTER,
 	};
-	static const int samples[] = { 500, 200, 600, 300, 700, 400 };
+	static const int samples[] = { 500, 400, 600, 200, 700, 300 };
 	struct compare_block blocks[6];
 	struct profile *p[6];
 	struct run runs[6];
@@ -248,13 +252,184 @@ static void test_function_interval(void **state)
 		runs[i] = block(order[i], 1000, 100);
 		blocks[i] = (struct compare_block){ &runs[i], p[i] };
 	}
-	c = compare_build(blocks, 6);
+	c = compare_build(blocks, 6, NULL);
 	r = row(c, "f");
 	assert_true(r->has_interval);
 	assert_near((r->self_lo + r->self_hi) / 2 / FOLDED_PERIOD, -3, 1e-9);
-	assert_near((r->self_hi - r->self_lo) / 2 / FOLDED_PERIOD, 2.776 * sqrt(2. / 3), 5e-4);
+	assert_near((r->self_hi - r->self_lo) / 2 / FOLDED_PERIOD, 4.303, 5e-4);
+	/* t = 3, twice the tail at 2 degrees of freedom; g's cost did not change, m has none: two tests. */
+	assert_near(r->p, 0.0955, 5e-4);
+	assert_near(r->q, 0.191, 1e-3);
+	assert_false(r->significant);
+	assert_true(isnan(row(c, "m")->q));
 	compare_free(c);
 	for (i = 0; i < 6; i++)
+		profile_free(p[i]);
+}
+
+/* --- pairs --- */
+
+/* As an experiment runs them, with two values in per cent to tell pairs apart: 1 is before, 2 after, 3 again. */
+static struct compare *ordered(const char *order, const unsigned *wall, struct run *runs)
+{
+	static const enum variant variants[] = { VARIANT_BEFORE, VARIANT_AFTER, VARIANT_AGAIN };
+	struct compare_block blocks[32];
+	size_t n = strlen(order), i;
+
+	for (i = 0; i < n; i++) {
+		runs[i] = block(variants[order[i] - '1'], wall[i], 1);
+		runs[i].ordinal = (unsigned)i;
+		blocks[i] = (struct compare_block){ &runs[i], NULL };
+	}
+	return compare_build(blocks, n, NULL);
+}
+
+/* The whole drifts from 100 to 150, each pair differs by 10 or 11: within pairs that is plain. */
+static void test_pairs_take_out_drift(void **state)
+{
+	static const unsigned wall[] = { 100, 90, 100, 111, 120, 110, 120, 131, 140, 130, 140, 151 };
+	struct run runs[12];
+	struct compare *c = ordered("122112211221", wall, runs);
+	const struct estimate *e = &c->metrics[0].est;
+
+	(void)state;
+	assert_int_equal(e->pairs, 6);
+	assert_int_equal(e->verdict, VERDICT_BETTER);
+	assert_near(e->diff, -63. / 6, 1e-9);
+	assert_true(c->metrics[0].values[VARIANT_BEFORE][1] == 111 && c->metrics[0].values[VARIANT_AFTER][1] == 100);
+	assert_non_null(caveats_get(&c->caveats, CAVEAT_DRIFT, "wall time"));
+	compare_free(c);
+	/* The same blocks in an order that is not one of pairs: independent sets, and the drift is spread. */
+	c = ordered("111111222222", wall, runs);
+	assert_int_equal(c->metrics[0].est.pairs, 0);
+	assert_non_null(strstr(c->metrics[0].est.method, "Welch"));
+	compare_free(c);
+}
+
+/* Interrupted between the two blocks of a pair: the one that is there has nothing to be compared with. */
+static void test_the_last_block_alone(void **state)
+{
+	static const unsigned wall[] = { 100, 90, 91, 100, 500 };
+	struct run runs[5];
+	struct compare *c = ordered("12211", wall, runs);
+
+	(void)state;
+	assert_int_equal(c->metrics[0].est.pairs, 2);
+	assert_int_equal(c->left_out, 1);
+	assert_true(c->metrics[0].est.before.max == 100);
+	compare_free(c);
+}
+
+/* Again stands beside before, on either side: two pairs' neighbours are not mixed up. */
+static void test_noise_floor_of_again(void **state)
+{
+	static const unsigned wall[] = { 90, 100, 103, 110, 108, 95, 92, 101, 104, 120, 118, 99 };
+	struct run runs[12];
+	struct compare *c = ordered("213312213312", wall, runs);
+	const struct noise_floor *f = &c->metrics[0].floor;
+
+	(void)state;
+	assert_int_equal(c->metrics[0].est.pairs, 4);
+	assert_int_equal(c->blocks[VARIANT_AGAIN], 4);
+	assert_int_equal(f->n, 4);
+	assert_false(f->split);
+	/* 103-100, 110-108, 104-101, 120-118 */
+	assert_near(f->effect.diff, 2.5, 1e-9);
+	assert_near(f->worst, (2.5 + 3.182 * sqrt(1. / 3) / 2) / 104.25, 1e-4);
+	compare_free(c);
+	/* Without such blocks the before blocks are set against one another. */
+	c = ordered("12121212", wall, runs);
+	assert_true(c->metrics[0].floor.split);
+	compare_free(c);
+}
+
+/* --- functions and stacks --- */
+
+/* Self differences add up to that of the whole, and each stack has its interval. */
+static void test_differences_add_up(void **state)
+{
+	static const enum variant order[] = {
+		VARIANT_BEFORE, VARIANT_AFTER, VARIANT_AFTER, VARIANT_BEFORE, VARIANT_BEFORE, VARIANT_AFTER,
+	};
+	static const char *const stacks[] = {
+		"m;hot 507\nm;a 300\nm;b;c 211\nn 9", "m;hot 101\nm;a 301\nm;b;c 210\nm;fresh 50\nn 7",
+		"m;hot 99\nm;a 299\nm;b;c 209\nm;fresh 53\nn;n 8", "m;hot 511\nm;a 300\nm;b;c 207\nn 8",
+		"m;hot 501\nm;a 303\nm;b;c 209\nn 6", "m;hot 97\nm;a 302\nm;b;c 212\nm;fresh 49\nn 9",
+	};
+	struct compare_block blocks[6];
+	struct profile *p[6];
+	struct run runs[6];
+	struct compare *c;
+	double sum = 0, whole, scale[SIDES];
+	const struct diff_node *root;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 6; i++) {
+		p[i] = folded(stacks[i]);
+		runs[i] = block(order[i], 1000, 7);
+		runs[i].sampled = true;
+		blocks[i] = (struct compare_block){ &runs[i], p[i] };
+	}
+	c = compare_build(blocks, 6, NULL);
+	scale[BEFORE] = norm_scale(c->diff, NORM_OP, BEFORE, PERIOD);
+	scale[AFTER] = norm_scale(c->diff, NORM_OP, AFTER, PERIOD);
+	root = &c->diff->nodes[NODE_ROOT];
+	whole = root->total[AFTER][PERIOD] * scale[AFTER] - root->total[BEFORE][PERIOD] * scale[BEFORE];
+	for (i = 0; i < c->n_flat; i++)
+		sum += c->flat[i].self[AFTER][PERIOD] * scale[AFTER] - c->flat[i].self[BEFORE][PERIOD] * scale[BEFORE];
+	assert_near(sum, whole, 1e-9 * fabs(whole));
+	assert_true(row(c, "hot")->significant && row(c, "fresh")->significant);
+	assert_false(row(c, "a")->significant);
+	assert_false(row(c, "c")->significant);
+	/* m has no cost of its own, and its total moved with hot and fresh. */
+	assert_true(row(c, "m")->total_hi < 0 && isnan(row(c, "m")->p));
+	assert_non_null(c->stacks);
+	assert_near((c->stacks[NODE_ROOT].lo + c->stacks[NODE_ROOT].hi) / 2, whole, 1e-9 * fabs(whole));
+	for (i = 0; i < c->diff->n; i++) {
+		const char *name = diff_symbol(c->diff, (uint32_t)i)->name;
+
+		if (!strcmp(name, "hot") || !strcmp(name, "fresh"))
+			assert_true(c->stacks[i].significant);
+		if (!strcmp(name, "a") || !strcmp(name, "b"))
+			assert_true(c->stacks[i].q > 0.05 && c->stacks[i].lo < 0 && c->stacks[i].hi > 0);
+	}
+	compare_free(c);
+	for (i = 0; i < 6; i++)
+		profile_free(p[i]);
+}
+
+/* Forty functions that did not change: without counting them two would be called changed, with it none is. */
+static void test_many_functions(void **state)
+{
+	struct compare_block blocks[16];
+	struct noise noise = noise_new(NOISE_NORMAL, 0.05, 9);
+	struct profile *p[16];
+	struct run runs[16];
+	struct compare *c;
+	size_t i, k, alone = 0, called = 0;
+
+	(void)state;
+	for (i = 0; i < 16; i++) {
+		struct buf text = BUF_INIT;
+
+		for (k = 0; k < 40; k++)
+			buf_printf(&text, "%sm;f%zu %.0f", k ? "\n" : "", k, 1000 * noise_next(&noise));
+		p[i] = folded(buf_str(&text));
+		buf_release(&text);
+		runs[i] = block(i % 2 ? VARIANT_AFTER : VARIANT_BEFORE, 1000, 10);
+		blocks[i] = (struct compare_block){ &runs[i], p[i] };
+	}
+	c = compare_build(blocks, 16, NULL);
+	for (i = 0; i < c->n_flat; i++) {
+		alone += c->flat[i].p < 0.05;
+		called += c->flat[i].significant;
+	}
+	print_message("of 40 unchanged functions %zu have p < 0.05, %zu are called changed\n", alone, called);
+	assert_true(alone > 0);
+	assert_int_equal(called, 0);
+	compare_free(c);
+	for (i = 0; i < 16; i++)
 		profile_free(p[i]);
 }
 
@@ -266,7 +441,7 @@ static void test_unsampled_blocks_do_not_dilute(void **state)
 	};
 	struct profile *p = folded("f 30");
 	struct compare_block blocks[] = { { &runs[0], p }, { &runs[1], NULL }, { &runs[2], p } };
-	struct compare *c = compare_build(blocks, 3);
+	struct compare *c = compare_build(blocks, 3, NULL);
 
 	(void)state;
 	assert_true(c->diff->ops[BEFORE] == 10);
@@ -292,7 +467,7 @@ static void test_times_come_from_unsampled_blocks(void **state)
 	for (i = 0; i < 4; i++)
 		blocks[i] = (struct compare_block){ &runs[i], NULL };
 	runs[2].sampled = runs[3].sampled = true;
-	c = compare_build(blocks, 4);
+	c = compare_build(blocks, 4, NULL);
 	assert_int_equal(c->metrics[0].n_values[VARIANT_BEFORE], 1);
 	assert_near(c->metrics[0].est.before.mean, 10000, 1e-9);
 	assert_near(c->metrics[0].est.after.mean, 8000, 1e-9);
@@ -300,7 +475,7 @@ static void test_times_come_from_unsampled_blocks(void **state)
 	compare_free(c);
 	/* One side has sampled blocks only: then all count, on both. */
 	runs[1].sampled = true;
-	c = compare_build(blocks, 4);
+	c = compare_build(blocks, 4, NULL);
 	assert_int_equal(c->metrics[0].n_values[VARIANT_BEFORE], 2);
 	assert_near(c->metrics[0].est.before.mean, 10500, 1e-9);
 	compare_free(c);
@@ -311,7 +486,7 @@ static void test_one_side_without_samples(void **state)
 	struct run runs[] = { block(VARIANT_BEFORE, 1000, 10), block(VARIANT_AFTER, 1000, 10) };
 	struct profile *p = folded("m;f 30");
 	struct compare_block blocks[] = { { &runs[0], NULL }, { &runs[1], p } };
-	struct compare *c = compare_build(blocks, 2);
+	struct compare *c = compare_build(blocks, 2, NULL);
 
 	(void)state;
 	assert_null(c->side[BEFORE]);
@@ -329,7 +504,7 @@ static void test_pair(void **state)
 	};
 	struct run after = { .kind = RUN_IMPORT, .samples = 50 };
 	struct profile *b = folded("m;f 60\nm;g 40"), *a = folded("m;f 50");
-	struct compare *c = compare_pair(&before, b, &after, a);
+	struct compare *c = compare_pair(&before, b, NULL, &after, a, NULL);
 
 	(void)state;
 	profile_free(b);
@@ -349,14 +524,14 @@ static void test_pair(void **state)
 static void test_pair_of_profiles_alone(void **state)
 {
 	struct profile *p = folded("m;f 60");
-	struct compare *c = compare_pair(NULL, NULL, NULL, p);
+	struct compare *c = compare_pair(NULL, NULL, NULL, NULL, p, NULL);
 
 	(void)state;
 	assert_int_equal(c->n_metrics, 0);
 	assert_int_equal(c->blocks[VARIANT_BEFORE], 0);
 	assert_true(diff_new(c->diff, 1));
 	compare_free(c);
-	c = compare_pair(NULL, NULL, NULL, NULL);
+	c = compare_pair(NULL, NULL, NULL, NULL, NULL, NULL);
 	assert_null(c->diff);
 	compare_free(c);
 	profile_free(p);
@@ -449,6 +624,11 @@ int main(void)
 		cmocka_unit_test(test_unmeasured_times_are_no_metric),
 		cmocka_unit_test(test_exact_blocks),
 		cmocka_unit_test(test_functions_per_operation),
+		cmocka_unit_test(test_pairs_take_out_drift),
+		cmocka_unit_test(test_the_last_block_alone),
+		cmocka_unit_test(test_noise_floor_of_again),
+		cmocka_unit_test(test_differences_add_up),
+		cmocka_unit_test(test_many_functions),
 		cmocka_unit_test(test_function_interval),
 		cmocka_unit_test(test_unsampled_blocks_do_not_dilute),
 		cmocka_unit_test(test_times_come_from_unsampled_blocks),

@@ -21,6 +21,9 @@ static const char whole[] =
 	"case: net-procfs\n"
 	"targets: [vm, \"ssh:root@a:2222\"]\n"
 	"blocks: 12\n"
+	"until: 1.5%\n"
+	"time-limit: 90\n"
+	"margin: 0.5\n"
 	"ops: 20000\n"
 	"exact: true\n"
 	"kernel: 6.12\n"
@@ -46,6 +49,9 @@ static void is_whole(const struct job_file *f)
 	assert_int_equal(f->n_targets, 2);
 	assert_string_equal(f->targets[1], "ssh:root@a:2222");
 	assert_int_equal(f->blocks, 12);
+	assert_string_equal(f->until, "1.5%");
+	assert_string_equal(f->time_limit, "90");
+	assert_string_equal(f->margin, "0.5");
 	assert_int_equal(f->ops, 20000);
 	assert_true(f->exact);
 	assert_string_equal(f->kernel, "6.12");

@@ -20,6 +20,7 @@ static const struct job_progress sample = {
 	.phase = JOB_BLOCK, .text = "before, timed", .fraction = 0.375, .experiment = 7, .block = 9, .blocks = 31,
 	.variant = VARIANT_BEFORE, .warmup = true, .samples_per_s = 3998.5, .samples = 1168, .lost = 2,
 	.before_ns = 14012.25, .after_ns = 10433.5, .diff_rel = -0.2554, .diff_lo = -0.2561, .diff_hi = -0.2547,
+	.pairs = 5, .more = 7, .until = 0.01, .time_left = 61.5,
 };
 
 static void same_real(double a, double b)
@@ -50,6 +51,10 @@ static void round_trip(const struct job_progress *p)
 	same_real(q.diff_rel, p->diff_rel);
 	same_real(q.diff_lo, p->diff_lo);
 	same_real(q.diff_hi, p->diff_hi);
+	assert_int_equal(q.pairs, p->pairs);
+	assert_int_equal(q.more, p->more);
+	same_real(q.until, p->until);
+	same_real(q.time_left, p->time_left);
 	buf_release(&line);
 }
 
@@ -59,7 +64,7 @@ static void test_round_trip(void **state)
 
 	(void)state;
 	round_trip(&p);
-	p.before_ns = p.after_ns = p.diff_rel = p.diff_lo = p.diff_hi = NAN;
+	p.before_ns = p.after_ns = p.diff_rel = p.diff_lo = p.diff_hi = p.time_left = NAN;
 	round_trip(&p);
 	memset(&p, 0, sizeof(p));
 	round_trip(&p);

@@ -171,7 +171,7 @@ static inline void fixture_compare(struct fixture *f)
 	for (i = 0; i < f->n; i++)
 		blocks[i] = (struct compare_block){ &f->runs[i], f->profiles[i] };
 	compare_free(f->cmp);
-	f->cmp = compare_build(blocks, f->n);
+	f->cmp = compare_build(blocks, f->n, NULL);
 	f->in.cmp = f->cmp;
 }
 

@@ -619,7 +619,7 @@ static void test_sides_of_their_own(void **state)
 	add_stack(q, b, 10);
 	profile_seal(p);
 	profile_seal(q);
-	in.cmp = c = compare_pair(&before, p, &after, q);
+	in.cmp = c = compare_pair(&before, p, NULL, &after, q, NULL);
 	assert_int_equal(report_formats[4].write(&in, &out, &err), 0);
 	assert_string_equal(buf_str(&out), "f;say \"hi\", x 0.5 0.25\n");
 	buf_clear(&out);

@@ -466,14 +466,16 @@ static void older_version(void **state)
 	struct fixture *f = *state;
 	struct store *s = open_store(f, STORE_WRITE);
 	struct experiment e = { .case_name = (char *)"net-procfs", .target = (char *)"vm", .started = 1,
-				.job = (char *)"case: net-procfs\n" }, back;
+				.job = (char *)"case: net-procfs\n", .until = 0.01 }, back;
 	int64_t run = record(f, s, 30);
 	int version;
 
 	ok(f, store_experiment_begin(s, &e, &f->err));
 	ok(f, store_experiment_finish(s, &e, &f->err));
 	ok(f, store_close(s, &f->err));
-	tamper(f->path, "ALTER TABLE experiment DROP COLUMN job; ALTER TABLE experiment DROP COLUMN group_id;"
+	tamper(f->path, "ALTER TABLE experiment DROP COLUMN margin; ALTER TABLE experiment DROP COLUMN time_limit;"
+	       "ALTER TABLE experiment DROP COLUMN until;"
+	       "ALTER TABLE experiment DROP COLUMN job; ALTER TABLE experiment DROP COLUMN group_id;"
 	       "PRAGMA user_version = 1");
 	for (version = 1; version <= 2; version++) {
 		struct profile *p;
@@ -483,6 +485,7 @@ static void older_version(void **state)
 		assert_string_equal(back.target, "vm");
 		assert_null(back.job);
 		assert_int_equal(back.group, 0);
+		assert_true(back.until == 0);
 		experiment_release(&back);
 		ok(f, store_profile(s, &run, 1, &(struct store_profile_opts){ 0 }, &p, &f->err));
 		profile_free(p);
@@ -493,6 +496,7 @@ static void older_version(void **state)
 	s = open_store(f, STORE_READ);
 	ok(f, store_experiment(s, e.id, &back, &f->err));
 	assert_string_equal(back.job, e.job);
+	assert_true(back.until == 0.01);
 	experiment_release(&back);
 	ok(f, store_close(s, &f->err));
 }

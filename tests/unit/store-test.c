@@ -14,6 +14,7 @@ static const struct experiment some_experiment = {
 	.workload = (char *)"read /proc/net/dev", .kernel = (char *)"6.1.0", .kab_version = (char *)"0.1",
 	.started = 1700000000.25, .seed = UINT64_MAX, .blocks_planned = 6, .exact = true,
 	.event = (char *)"cpu-clock", .freq_hz = 4000, .job = (char *)"case: net-procfs\n",
+	.until = 0.015, .time_limit = 60, .margin = 0.02,
 };
 
 static void experiments(void **state)
@@ -34,6 +35,7 @@ static void experiments(void **state)
 	ok(f, store_experiment(s, e.id, &back, &f->err));
 	assert_int_equal(back.id, e.id);
 	assert_int_equal(back.state, EXP_CANCELLED);
+	assert_true(back.until == 0.015 && back.time_limit == 60 && back.margin == 0.02);
 	assert_string_equal(back.case_name, e.case_name);
 	assert_string_equal(back.case_yaml, e.case_yaml);
 	assert_string_equal(back.target, e.target);
