@@ -265,6 +265,7 @@ static void add_metric(struct compare *c, const struct timed *t, const struct us
 	double fewest_ops = INFINITY, resolution;
 	unsigned *at[VARIANT_COUNT], found;
 	struct shape_set sets[SIDES];
+	struct caveats unsaid = { 0 };
 	struct metric *m;
 	size_t i;
 	int v;
@@ -293,7 +294,9 @@ static void add_metric(struct compare *c, const struct timed *t, const struct us
 		sets[v] = (struct shape_set){ variant_name(variant), m->values[variant], at[variant],
 					      m->n_values[variant] };
 	}
-	found = shape_caveats(sets, resolution, paired, m->name, &c->caveats);
+	/* Of the first metric, which the verdict is about: the tick makes the shapes of the others its own. */
+	found = shape_caveats(sets, resolution, paired, m->name, c->n_metrics == 1 ? &c->caveats : &unsaid);
+	caveats_release(&unsaid);
 	shaky = found & (SHAPE_OUTLIER | SHAPE_MODES);
 	m->est = verdict_judge(sets[BEFORE].x, sets[BEFORE].n, sets[AFTER].x, sets[AFTER].n, paired, shaky, resolution,
 			    m->better, design);

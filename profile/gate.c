@@ -134,7 +134,7 @@ static void shares(double before, double after, double limit, enum caveat_kind k
 {
 	if (before <= limit && after <= limit && fabs(after - before) <= limit)
 		return;
-	caveats_add(out, k, LEVEL_WARN, NULL, "%s: %.2g %% before, %.2g %% after.", what, 100 * before, 100 * after);
+	caveats_add(out, k, LEVEL_WARN, NULL, "%s: %.3g %% before, %.3g %% after.", what, 100 * before, 100 * after);
 }
 
 void gate_check(const struct gate_side s[2], enum measure m, struct caveats *out)

@@ -88,7 +88,7 @@ static void test_what_is_said(void **state)
 	expect(&b, &a, PERIOD, CAVEAT_KERNEL, LEVEL_WARN, "before ran on 6.1.0, after on 6.12.0");
 	a = side();
 	a.lost = 500;
-	expect(&b, &a, PERIOD, CAVEAT_LOST, LEVEL_WARN, "0 % before, 9.1 % after");
+	expect(&b, &a, PERIOD, CAVEAT_LOST, LEVEL_WARN, "0 % before, 9.09 % after");
 	a = side();
 	a.damaged = 400;
 	expect(&b, &a, PERIOD, CAVEAT_DAMAGED, LEVEL_WARN, "8 % after");
