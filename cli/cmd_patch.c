@@ -285,13 +285,11 @@ static void took(struct buf *out, const char *what, uint64_t ns)
 /* What was done and seen, in the order it happened. */
 static void say_report(const struct args *a, const struct patch_report *r, enum variant v, struct buf *out)
 {
-	bool local = !strcmp(target_of(a), "local");
-
 	if (r->loaded) {
 		buf_printf(out, "%s is loaded on %s", r->module, r->release);
 		took(out, ": the kernel took it in ", r->load.call_ns);
-		took(out, ", its livepatch was in force for every task after ", r->load.transition_ns);
-		buf_puts(out, ".\n");
+		took(out, ", and its livepatch was in force for every task ", r->load.transition_ns);
+		buf_puts(out, " later.\n");
 	}
 	if (r->changed) {
 		buf_printf(out, "Switched to %s", variant_name(v));
@@ -310,10 +308,10 @@ static void say_report(const struct args *a, const struct patch_report *r, enum 
 		buf_puts(out, ".\n");
 	}
 	if (r->stays && r->loaded)
-		buf_printf(out, "It stays until `kab patch unload %s -t local`.\n", a->name);
-	else if (!local)
-		buf_printf(out, "%s with this command; on this machine (-t local) a module stays loaded.\n",
-			   strcmp(target_of(a), "vm") ? "Nothing stays loaded there" : "The guest has ended");
+		buf_printf(out, "It stays until `kab patch unload %s -t %s`.\n", a->name, target_of(a));
+	else if (!strcmp(target_of(a), "vm"))
+		buf_puts(out, "The guest has ended with this command; on a machine (-t local, -t ssh:HOST) a module stays "
+			 "loaded.\n");
 	buf_printf(out, "%s%s", r->log ? "The kernel logged:\n" : "The kernel logged no warning.\n", r->log ? r->log : "");
 }
 

@@ -118,7 +118,7 @@ static const struct target_kind target_local = {
 };
 
 static const struct target_kind target_vm = {
-	.name = "vm", .gives_root = true, .carries = CARRY_PATHS, .file = find_put,
+	.name = "vm", .gives_root = true, .passing = true, .carries = CARRY_PATHS, .file = find_put,
 	.find = vm_find, .open = vm_open, .can_load = vm_can_load, .close = vm_close,
 };
 

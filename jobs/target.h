@@ -34,6 +34,7 @@ enum target_carries { CARRY_NONE, CARRY_PATHS, CARRY_RELATIVE };
 struct target_kind {
 	const char *name;		/* one that ends with ':' is followed by a host */
 	bool gives_root;		/* the agent runs as root there, whoever we are */
+	bool passing;			/* it ends with the command, and what was loaded there with it */
 	bool shows_output;		/* what a recorded command prints is ours to show as it comes */
 	enum target_carries carries;
 	/* The file here that was mapped there, for symbols; see symboliser_new(). */

@@ -34,7 +34,8 @@
 static const char no_btf[] = "CONFIG_DEBUG_INFO_BTF_MODULES=";
 static const char module_remedy[] = "If a header or tool is missing: `kab lab clean` and `kab lab fetch` bring the "
 	"lab's again; for another kernel install its headers package with what it depends on.";
-static const char *const workload_options[] = { "-std=gnu11", "-O2" };
+/* The profiler walks a program's stack by its frame pointers. */
+static const char *const workload_options[] = { "-std=gnu11", "-O2", "-fno-omit-frame-pointer" };
 #define WORKLOAD_OPTIONS (sizeof(workload_options) / sizeof(workload_options[0]))
 
 /*
