@@ -195,33 +195,113 @@ static void assert_printed(const struct buf *mail, double v, const char *form)
 		fail_msg("%s does not stand in the mail", text);
 }
 
-static void figures_stand_in_the_mail(void **state)
+/* `share` is how the mail prints one in its profiles. */
+static void figures_of(const struct place *p, const char *name, const char *share)
 {
-	struct place *p = *state;
-	char *path = mem_printf("%s/../shared/cases/net-procfs.mail.txt", p->tree);
+	char *path = mem_printf("%s/../shared/cases/%s.mail.txt", p->tree, name);
 	struct buf mail = BUF_INIT;
 	struct patch_case c;
 	size_t i;
 
 	if (buf_read_file(&mail, path, 1 << 20, NULL)) {
-		print_message("skipped: the mail shared/cases/net-procfs.mail.txt is not beside the tree\n");
+		print_message("skipped: the mail shared/cases/%s.mail.txt is not beside the tree\n", name);
 		free(path);
 		skip();
 	}
-	load("net-procfs", &c);
+	load(name, &c);
 	for (i = 0; i < c.facts.n_claims; i++) {
 		const struct claim *cl = &c.facts.claims[i];
 
-		assert_printed(&mail, cl->before, strcmp(cl->unit, "%") ? "%.3f" : "%.0f%%");
-		assert_printed(&mail, cl->after, strcmp(cl->unit, "%") ? "%.3f" : "%.0f%%");
+		assert_printed(&mail, cl->before, strcmp(cl->unit, "%") ? "%g" : "%g%%");
+		assert_printed(&mail, cl->after, strcmp(cl->unit, "%") ? "%g" : "%g%%");
 	}
 	for (i = 0; i < c.facts.n_frames; i++) {
-		assert_printed(&mail, c.facts.frames[i].before_share, "%.3f%%");
+		assert_printed(&mail, c.facts.frames[i].before_share, share);
+		assert_printed(&mail, c.facts.frames[i].after_share, share);
 		assert_printed(&mail, c.facts.frames[i].before_count, "%.0f");
 	}
 	case_release(&c);
 	buf_release(&mail);
 	free(path);
+}
+
+static void figures_stand_in_the_mails(void **state)
+{
+	figures_of(*state, "net-procfs", "%.3f%%");
+	figures_of(*state, "snmp6-fold", "%.2f%%");
+}
+
+static void snmp6_fold_is_read(void **state)
+{
+	struct patch_case c;
+
+	(void)state;
+	load("snmp6-fold", &c);
+	assert_string_equal(c.facts.module, "kab_snmp6_fold");
+	assert_string_equal(c.facts.style, "flat");
+	assert_near(frame_of(&c, "snmp_fold_field")->before_share, 50.73, 1e-9);
+	assert_near(frame_of(&c, "snmp_get_cpu_field")->after_share, 8.72, 1e-9);
+	assert_int_equal(c.n_workload_libs, 1);
+	assert_string_equal(c.workload_libs[0], "mnl");
+	assert_int_equal(case_ops(&c, "local"), 1000);
+	assert_int_equal(case_ops(&c, "ssh:host"), 1000);
+	assert_int_equal(case_ops(&c, "vm"), c.lab_ops_per_block);
+	assert_in_range(c.lab_ops_per_block, 1, 999);
+	case_release(&c);
+
+	load("net-procfs", &c);
+	assert_int_equal(case_ops(&c, "vm"), c.ops_per_block);
+	case_release(&c);
+}
+
+static void words_are_expanded(void **state)
+{
+	static const struct { const char *from, *to; } rows[] = {
+		{ "", "" },
+		{ "{ops}", "70" },
+		{ "a{ops}b{ops}", "a70b70" },
+		{ "{workload} --attributes", "/run/kab/w --attributes" },
+		{ "cd {dir} && ./x {ops}", "cd /run/kab && ./x 70" },
+		{ "${x} {op} {ops {}}", "${x} {op} {ops {}}" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *out = case_expand(rows[i].from, 70, "/run/kab/w");
+
+		assert_string_equal(out, rows[i].to);
+		free(out);
+	}
+}
+
+/* A function that is replaced, and one that is patched and inside it, both with bodies in the module. */
+static void aliases_name_the_patched_function_too(void **state)
+{
+	static const char *const bodies[][2] = {
+		{ "kab_before_inet6_fill_link_af", "inet6_fill_link_af" },
+		{ "kab_after_inet6_fill_link_af", "inet6_fill_link_af" },
+		{ "kab_before___snmp6_fill_stats64", "__snmp6_fill_stats64" },
+		{ "kab_after___snmp6_fill_stats64", "__snmp6_fill_stats64" },
+		{ "snmp_fold_field", NULL },
+	};
+	struct patch_case c;
+	struct alias *a;
+	size_t n, i;
+
+	(void)state;
+	load("snmp6-fold", &c);
+	a = case_aliases(&c, &n);
+	assert_int_equal(n, 4);
+	for (i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+		struct symbol body = { bodies[i][0], "[kab_snmp6_fold]", FRAME_MODULE };
+		struct symbol s = alias_apply(a, n, body);
+
+		assert_string_equal(s.name, bodies[i][1] ? bodies[i][1] : bodies[i][0]);
+		assert_string_equal(s.dso, bodies[i][1] ? "[kernel.kallsyms]" : "[kab_snmp6_fold]");
+	}
+	free(a);
+	case_release(&c);
 }
 
 static void aliases_name_the_replaced_function(void **state)
@@ -310,6 +390,9 @@ static void invalid_files_are_refused(void **state)
 		{ "ops_per_block: 10000", "ops_per_block: 0", "\"ops_per_block\"" },
 		{ "ops_per_block: 10000", "ops_per_block: -1", "ops_per_block" },
 		{ "ops_per_block: 10000", "ops_per_block: many", "ops_per_block" },
+		{ "ops_per_block: 10000", "ops_per_block: 1\n  lab_ops_per_block: 2000000000",
+		  "\"ops_per_block\"" },
+		{ "check:\n", "patched: [{function: f, callers: [g], after: \"a b\"}]\ncheck:\n", "\"patched\"" },
 		{ "before: 51.828", "before: nan", "finite" },
 		{ "before: 51.828", "before: 1e999", "before" },
 		{ "before: 51.828", "before: fast", "before" },
@@ -492,6 +575,62 @@ static void missing_tools_are_named(void **state)
 	case_release(&c);
 }
 
+/* A gcc that finds no libraries. */
+static const char without_libraries[] =
+	"#!/bin/sh\n"
+	"case $1 in -print-file-name=*) echo \"${1#*=}\"; exit;; esac\n"
+	"exec env PATH=\"${PATH#*:}\" gcc \"$@\"\n";
+
+/* A workload with a library is linked to it; unknown ones, and ones that gcc does not find, are named. */
+static void libraries_of_a_workload(void **state)
+{
+	struct place *p = *state;
+	char *gcc = mem_printf("%s/gcc", p->tmp), *old = mem_strdup(getenv("PATH"));
+	char *path = mem_printf("%s:%s", p->tmp, old);
+	struct buf out = BUF_INIT;
+	struct case_build b;
+	struct patch_case c;
+	struct err err = ERR_INIT;
+	int rc;
+
+	need("gcc");
+	need("readelf");
+	load("snmp6-fold", &c);
+	free(c.workload_libs[0]);
+	c.workload_libs[0] = mem_strdup("\033[2Jm");
+	assert_int_equal(case_build(&c, NULL, NULL, NULL, NULL, &b, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "does not know"));
+	assert_null(strchr(err.text, '\033'));
+	free(c.workload_libs[0]);
+	c.workload_libs[0] = mem_strdup("mnl");
+
+	append(p, "gcc", without_libraries);
+	assert_int_equal(chmod(gcc, 0755), 0);
+	setenv("PATH", path, 1);
+	err_clear(&err);
+	assert_int_equal(case_build(&c, NULL, NULL, NULL, NULL, &b, &err), -ENOENT);
+	setenv("PATH", old, 1);
+	assert_non_null(strstr(err.text, "libmnl.so"));
+	assert_non_null(strstr(err.text, "apt-get install libmnl-dev"));
+	free(path);
+	free(old);
+	free(gcc);
+
+	err_clear(&err);
+	rc = case_build(&c, NULL, NULL, NULL, NULL, &b, &err);
+	case_release(&c);
+	if (rc && strstr(err.text, "libmnl-dev")) {
+		print_message("skipped: no libmnl (Debian: libmnl-dev)\n");
+		skip();
+	}
+	if (rc)
+		fail_msg("%s", err.text);
+	run((const char *const[]){ "readelf", "-d", b.workload, NULL }, &out);
+	assert_non_null(strstr(buf_str(&out), "libmnl.so.0"));
+	buf_release(&out);
+	case_build_release(&b);
+}
+
 static bool at_once(void *ctx)
 {
 	(void)ctx;
@@ -577,8 +716,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_A_PLACE(net_procfs_is_read),
 		IN_A_PLACE(profile_agrees_with_itself),
-		IN_A_PLACE(figures_stand_in_the_mail),
+		IN_A_PLACE(figures_stand_in_the_mails),
+		IN_A_PLACE(snmp6_fold_is_read),
+		IN_A_PLACE(words_are_expanded),
 		IN_A_PLACE(aliases_name_the_replaced_function),
+		IN_A_PLACE(aliases_name_the_patched_function_too),
 		IN_A_PLACE(catalogue_is_listed),
 		IN_A_PLACE(unknown_names_get_a_sentence),
 		IN_A_PLACE(invalid_files_are_refused),
@@ -586,6 +728,7 @@ int main(void)
 		IN_A_PLACE(workload_is_built_once_and_reports),
 		IN_A_PLACE(compiler_errors_are_told),
 		IN_A_PLACE(missing_tools_are_named),
+		IN_A_PLACE(libraries_of_a_workload),
 		IN_A_PLACE(a_stopped_build_leaves_nothing),
 		IN_A_PLACE(module_is_built_for_the_release),
 	};
