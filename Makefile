@@ -24,7 +24,7 @@ ROOMS := base profile store collectors collectors/live patches lab report jobs t
 SRC := $(foreach r,$(ROOMS),$(wildcard $(r)/*.c))
 OBJ := $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/lab/init.sh.o $(BUILD)/collectors/live/wire.pb-c.o
 CLI_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c))
-LIBS := -lsqlite3 -lncursesw -ltinfo -lzstd -lelf -lprotobuf-c -lcyaml -lgsl -lgslcblas -ljansson -lunistring \
+LIBS := -lsqlite3 -lncursesw -ltinfo -lzstd -lelf -lprotobuf-c -lcyaml -lgsl -lgslcblas -ljansson -ltraceevent -lunistring \
 	-lm -lpthread
 
 TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*-test.c))

@@ -230,3 +230,16 @@ char *fs_tmpdir(const char *what, struct err *err)
 	free(path);
 	return NULL;
 }
+
+int fs_digest(const char *path, size_t limit, uint64_t *digest, struct err *err)
+{
+	struct buf b = BUF_INIT;
+	int rc = buf_read_file(&b, path, limit, err);
+	size_t i;
+
+	*digest = 0xcbf29ce484222325;
+	for (i = 0; !rc && i < b.len; i++)
+		*digest = (*digest ^ (uint8_t)b.data[i]) * 0x100000001b3;
+	buf_release(&b);
+	return rc;
+}

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct err;
 
@@ -33,6 +34,8 @@ bool fs_exists(const char *path);
 /* Writes atomically: a temporary name in the same folder, then rename. */
 int fs_write(const char *path, const void *data, size_t len, struct err *err);
 int fs_copy(const char *from, const char *to, struct err *err);	/* one file; keeps the mode */
+/* FNV-1a, 64 bit, of a file of at most `limit` bytes: tells one text from another where nobody attacks. */
+int fs_digest(const char *path, size_t limit, uint64_t *digest, struct err *err);
 /* A new private folder under $TMPDIR (or /tmp): "kab-WHAT.XXXXXX". */
 char *fs_tmpdir(const char *what, struct err *err);
 

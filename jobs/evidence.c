@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "jobs/beside.h"
 
 /* The case as it was when the experiment ran; a session from elsewhere needs no catalogue. */
 static int load_case(struct evidence *e, struct err *err)
@@ -67,6 +68,8 @@ int evidence_load(struct store *s, int64_t experiment, struct evidence *e, struc
 		rc = load_case(e, err);
 	if (!rc)
 		rc = build(s, e, err);
+	if (!rc)
+		rc = beside_load(s, e, err);
 	snprintf(e->title[BEFORE], sizeof(e->title[BEFORE]), "before");
 	snprintf(e->title[AFTER], sizeof(e->title[AFTER]), "after");
 	if (rc)
@@ -216,6 +219,8 @@ void evidence_release(struct evidence *e)
 		run_release(&e->runs[i]);
 	free(e->runs);
 	compare_free(e->cmp);
+	counted_free(e->counted);
+	environment_release(&e->environment);
 	case_release(&e->pcase);
 	machine_release(&e->machine);
 	experiment_release(&e->exp);

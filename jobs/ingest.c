@@ -36,6 +36,7 @@ void ingest_init(struct ingest *in, struct store *s, const char *(*find)(void *c
 void ingest_release(struct ingest *in)
 {
 	symboliser_free(in->symbols);
+	trace_free(in->trace);
 	map_release(&in->comms);
 	free(in->threads);
 	free(in->stacks);
@@ -51,6 +52,8 @@ void ingest_run(struct ingest *in, int64_t run)
 {
 	in->run = run;
 	buf_clear(&in->log);
+	if (in->trace)
+		trace_begin(in->trace);
 }
 
 static int on_kallsyms(void *ctx, const char *text, size_t len)
@@ -81,8 +84,11 @@ static struct ingest_thread *thread_of(struct ingest *in, uint32_t pid, uint32_t
 
 static int on_thread(void *ctx, uint32_t pid, uint32_t tid, const char *comm)
 {
-	struct ingest_thread *t = thread_of(ctx, pid, tid);
+	struct ingest *in = ctx;
+	struct ingest_thread *t = thread_of(in, pid, tid);
 
+	if (in->trace)
+		trace_thread(in->trace, tid);
 	if (strncmp(t->comm, comm, sizeof(t->comm) - 1)) {
 		size_t n = strnlen(comm, sizeof(t->comm) - 1);
 
@@ -208,6 +214,23 @@ static int on_samples(void *ctx, const struct live_sample *v, size_t n)
 	return rc ? rc : store_tick(in->store, in->err);
 }
 
+static int on_format(void *ctx, uint32_t id, const char *system, const char *name, const char *text, size_t len)
+{
+	struct ingest *in = ctx;
+
+	(void)id;		/* stands in the text, too */
+	return in->trace ? trace_format(in->trace, system, name, text, len, in->err) : 0;
+}
+
+static int on_trace(void *ctx, const struct live_trace *v, size_t n)
+{
+	struct ingest *in = ctx;
+
+	for (size_t i = 0; in->trace && i < n; i++)
+		trace_record(in->trace, &v[i]);
+	return store_tick(in->store, in->err);
+}
+
 static int on_log(void *ctx, const char *line)
 {
 	struct ingest *in = ctx;
@@ -240,6 +263,7 @@ struct live_sink ingest_sink(struct ingest *in)
 {
 	return (struct live_sink){
 		.ctx = in, .kallsyms = on_kallsyms, .thread = on_thread, .exec = on_exec, .fork = on_fork,
-		.map = on_map, .stack = on_stack, .samples = on_samples, .log = on_log, .tick = on_tick, .stop = on_stop,
+		.map = on_map, .stack = on_stack, .samples = on_samples, .format = on_format,
+		.trace = on_trace, .log = on_log, .tick = on_tick, .stop = on_stop,
 	};
 }

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "collectors/live/live.h"
 #include "collectors/symbols.h"
+#include "jobs/trace.h"
 #include "store/store.h"
 
 struct ingest {
@@ -25,6 +26,7 @@ struct ingest {
 	uint64_t frames;
 	struct buf log;			/* kernel log lines since the last ingest_run() */
 	struct err no_kernel;		/* why kernel frames have no names; empty: they have */
+	struct trace *trace;		/* of the tracepoints asked for; owned; NULL: none */
 	struct err *err;		/* the store's reason when a call returned negative */
 	/* handed on to the job */
 	void (*heard)(void *ctx, const char *line);	/* what goes to `log`, as it comes */

@@ -15,6 +15,8 @@
 #include "lab/lab.h"
 #include "patches/case.h"
 #include "profile/compare.h"
+#include "profile/counted.h"
+#include "profile/environment.h"
 #include "store/store.h"
 
 /* --- progress --- */
@@ -53,7 +55,8 @@ struct job_run_opts {
 	bool exact;
 	unsigned blocks;		/* per variant */
 	unsigned ops;			/* per block; 0: the case's */
-	const char *event;		/* NULL: chosen by the agent */
+	const char *event;		/* --events, see profile/events.h; NULL: chosen by the agent */
+	bool no_counters;		/* timed blocks are not counted */
 	uint64_t freq_hz;
 	uint64_t seed;			/* 0: from the clock */
 	const char *command;		/* kab's command line, kept in the session */
@@ -82,6 +85,8 @@ struct evidence {
 	struct patch_case pcase;	/* facts.name NULL when there is no case */
 	struct run *runs; size_t n_runs;
 	struct compare *cmp;
+	struct counted *counted;	/* beside the times; NULL for a pair of profiles */
+	struct environment environment;	/* what was seen before, between and after the blocks */
 	char title[2][120];		/* of the sides: "before", "after", or labels */
 };
 /* Of an experiment, or of two profiles. */

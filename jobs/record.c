@@ -16,7 +16,9 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "base/text.h"
+#include "jobs/keep.h"
 #include "jobs/target.h"
+#include "profile/events.h"
 
 struct recording {
 	const struct job_watch *w;
@@ -97,7 +99,6 @@ static int keep(struct store *s, struct target *t, struct run *run, const struct
 		const struct err *note, struct err *err)
 {
 	int rc = 0;
-	size_t i;
 
 	run->wall_ns = r->wall_ns;
 	run->user_ns = r->user_ns;
@@ -111,8 +112,8 @@ static int keep(struct store *s, struct target *t, struct run *run, const struct
 	run->state = RUN_COMPLETE;
 	if (r->event[0])
 		rc = store_event(s, run->id, 0, r->event, ingest_event_unit(r->event), err);
-	for (i = 0; !rc && i < r->n_metrics; i++)
-		rc = store_metric_add(s, run->id, r->metrics[i].name, r->metrics[i].unit, r->metrics[i].value, err);
+	if (!rc)
+		rc = keep_figures(s, run->id, r, false, t->ingest.trace, err);
 	if (!rc && t->ingest.log.len)
 		rc = store_text_add(s, run->id, "kernel-log", t->ingest.log.data, err);
 	if (!rc && note->len)
@@ -125,7 +126,8 @@ int job_record(struct store *s, const struct job_record_opts *o, const struct jo
 {
 	struct recording rec = { .w = w, .progress = { .phase = JOB_BLOCK, .block = 1, .blocks = 1 } };
 	struct run run = { .kind = RUN_RECORD, .state = RUN_RUNNING, .sampled = true, .freq_hz = o->freq_hz };
-	struct live_block spec = { .sampled = true, .event = o->event, .freq_hz = o->freq_hz, .inherit_output = true };
+	struct live_block spec = { .sampled = true, .freq_hz = o->freq_hz, .inherit_output = true };
+	struct event_list events;
 	struct live_result r = { 0 };
 	struct target t = { 0 };
 	const char **argv = NULL;
@@ -134,7 +136,12 @@ int job_record(struct store *s, const struct job_record_opts *o, const struct jo
 	int rc, rc2;
 
 	*run_id = 0;
-	rc = target_init(&t, o->target, s, err);
+	rc = event_list_parse(o->event, &events, err);
+	if (!rc)
+		rc = target_init(&t, o->target, s, err);
+	if (!rc)
+		t.ingest.trace = trace_new(&events);
+	spec.event = events.sampled;
 	t.ingest.tick = on_tick;
 	t.ingest.stop = stopped;
 	t.ingest.ctx = &rec;
@@ -163,6 +170,8 @@ int job_record(struct store *s, const struct job_record_opts *o, const struct jo
 	*run_id = run.id;
 	ingest_run(&t.ingest, run.id);
 	spec.argv = argv;
+	if (t.ingest.trace)
+		spec.tracepoints = trace_tracepoints(t.ingest.trace, &spec.n_tracepoints);
 	rc = live_run(t.live, &spec, &r, err);
 	if (!rc) {
 		if (spec.user_only)

@@ -20,7 +20,9 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "jobs/carry.h"
+#include "jobs/keep.h"
 #include "jobs/target.h"
+#include "profile/events.h"
 
 /* Blocks of the unpatched kernel on either side of the comparison: enough for a mean and its spread. */
 #define NATIVE_BLOCKS 2
@@ -37,6 +39,7 @@ struct job {
 	struct target target;
 	struct machine machine;
 	struct experiment exp;
+	struct event_list events;	/* what --events asks for */
 	struct job_progress progress;
 	char **argv;			/* of the workload on the target, NULL at the end */
 	char *dir;			/* there, of the workload and what was carried along */
@@ -210,7 +213,7 @@ static int step_begin(struct job *j)
 	e->blocks_planned = j->o->blocks;
 	e->exact = j->o->exact;
 	e->freq_hz = j->o->freq_hz;
-	e->event = mem_strdup(j->o->event);
+	e->event = j->events.sampled[0] ? mem_strdup(j->events.sampled) : NULL;
 	e->machine = j->machine.id;
 	rc = store_experiment_begin(j->store, e, j->err);
 	j->progress.experiment = e->id;
@@ -415,7 +418,6 @@ static int keep_result(struct job *j, struct run *run, const struct live_result 
 {
 	const struct buf *log = &j->target.ingest.log;
 	int rc = 0;
-	size_t i;
 
 	run->wall_ns = r->wall_ns;
 	run->user_ns = r->user_ns;
@@ -429,8 +431,8 @@ static int keep_result(struct job *j, struct run *run, const struct live_result 
 	run->state = r->exit_status ? RUN_FAILED : RUN_COMPLETE;
 	if (r->event[0])
 		rc = store_event(j->store, run->id, 0, r->event, ingest_event_unit(r->event), j->err);
-	for (i = 0; !rc && i < r->n_metrics; i++)
-		rc = store_metric_add(j->store, run->id, r->metrics[i].name, r->metrics[i].unit, r->metrics[i].value, j->err);
+	if (!rc)
+		rc = keep_figures(j->store, run->id, r, j->o->exact, run->sampled ? j->target.ingest.trace : NULL, j->err);
 	if (!rc && log->len)
 		rc = store_text_add(j->store, run->id, "kernel-log", log->data, j->err);
 	if (!rc && r->output.len)
@@ -458,8 +460,9 @@ static int block(struct job *j, enum variant v, bool warmup, uint64_t freq_hz)
 	bool sampled = freq_hz > 0;
 	struct run run = { .experiment = j->exp.id, .kind = RUN_BLOCK, .state = RUN_RUNNING, .variant = v,
 			   .ordinal = j->ordinal++, .warmup = warmup, .sampled = sampled, .freq_hz = freq_hz };
-	struct live_block spec = { .argv = (const char *const *)j->argv, .sampled = sampled, .event = j->o->event,
-				   .freq_hz = freq_hz, .clocks = CLOCKS, .drain_after = j->o->exact };
+	struct live_block spec = { .argv = (const char *const *)j->argv, .sampled = sampled, .event = j->events.sampled,
+				   .freq_hz = freq_hz, .clocks = CLOCKS, .drain_after = j->o->exact,
+				   .counted = !sampled && !j->o->no_counters };
 	struct live_result r = { 0 };
 	int rc, rc2;
 
@@ -475,13 +478,20 @@ static int block(struct job *j, enum variant v, bool warmup, uint64_t freq_hz)
 	if (rc)
 		return rc;
 	ingest_run(&j->target.ingest, run.id);
-	rc = live_module_switch(j->target.live, j->pcase.facts.module, v, j->err);
+	if (sampled && j->target.ingest.trace)
+		spec.tracepoints = trace_tracepoints(j->target.ingest.trace, &spec.n_tracepoints);
+	if (!run.ordinal)
+		rc = keep_environment(j->store, run.id, "environment-before", j->target.live, j->err);
+	if (!rc)
+		rc = live_module_switch(j->target.live, j->pcase.facts.module, v, j->err);
 	if (!rc)
 		rc = live_run(j->target.live, &spec, &r, j->err);
 	if (!rc)
 		rc = keep_result(j, &run, &r);
 	else
 		run.state = RUN_INCOMPLETE;
+	if (!rc)
+		rc = keep_environment(j->store, run.id, "environment", j->target.live, j->err);
 	rc2 = store_run_finish(j->store, &run, rc ? NULL : j->err);
 	rc = rc ? rc : rc2;
 	if (!rc)
@@ -622,7 +632,11 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 	if (!rc)
 		rc = case_params(&j->pcase, o->params, &j->params, err);
 	if (!rc)
+		rc = event_list_parse(o->event, &j->events, err);
+	if (!rc)
 		rc = target_init(&j->target, o->target, s, err);
+	if (!rc)
+		j->target.ingest.trace = trace_new(&j->events);
 	if (!rc && o->exact && strcmp(o->target, "vm"))
 		rc = err_add(err, -EINVAL, "--exact counts instructions in the lab's guest and is for -t vm only.");
 	if (!rc && o->blocks < 1)

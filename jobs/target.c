@@ -3,6 +3,7 @@
 #include "jobs/target.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -169,6 +170,22 @@ int target_put_as(struct target *t, const char *local, const char *hint, char **
 	return rc;
 }
 
+/* A guest has no configuration file of its own: the one beside its kernel's headers is of the same build. */
+static void add_config(const struct target *t, struct machine *m)
+{
+	char *path, value[64];
+	uint64_t digest;
+
+	if (machine_get(m, "kernel.config") || !t->kernel.build)
+		return;
+	path = mem_printf("%s/.config", t->kernel.build);
+	if (!fs_digest(path, MAX_PROGRAM, &digest, NULL)) {
+		snprintf(value, sizeof(value), "fnv1a64:%016llx of its headers' .config", (unsigned long long)digest);
+		machine_add(m, "kernel.config", value);
+	}
+	free(path);
+}
+
 int target_facts(struct target *t, struct machine *m, struct err *err)
 {
 	int rc = live_facts(t->live, m, err);
@@ -176,6 +193,7 @@ int target_facts(struct target *t, struct machine *m, struct err *err)
 	if (rc)
 		return rc;
 	machine_add(m, "target", t->kind->name);
+	add_config(t, m);
 	if (t->guest)
 		machine_add(m, "lab.accel", lab_accel(t->guest));
 	return 0;

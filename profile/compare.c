@@ -273,6 +273,16 @@ struct compare *compare_pair(const struct run *before, const struct profile *p_b
 	return build(used, SIDES);
 }
 
+void compare_refuse(struct compare *c, const char *why)
+{
+	size_t i;
+
+	free(c->not_comparable);
+	c->not_comparable = mem_strdup(why);
+	for (i = 0; i < c->n_metrics; i++)
+		c->metrics[i].est.verdict = VERDICT_NOT_COMPARABLE;
+}
+
 void compare_free(struct compare *c)
 {
 	size_t i;
@@ -285,6 +295,7 @@ void compare_free(struct compare *c)
 			free(c->metrics[i].values[v]);
 	free(c->metrics);
 	free(c->flat);
+	free(c->not_comparable);
 	diff_free(c->diff);
 	profile_free(c->side[BEFORE]);
 	profile_free(c->side[AFTER]);

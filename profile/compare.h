@@ -38,6 +38,7 @@ struct compare {
 	struct profile *side[SIDES];		/* each side folded over its blocks; NULL without */
 	double samples[SIDES], lost[SIDES];
 	size_t blocks[VARIANT_COUNT];		/* complete, not warm-up */
+	char *not_comparable;			/* why, in sentences; NULL: it is */
 	size_t left_out;			/* warm-up, incomplete, failed, without operations */
 };
 
@@ -52,6 +53,8 @@ struct compare *compare_build(const struct compare_block *blocks, size_t n);
  */
 struct compare *compare_pair(const struct run *before, const struct profile *p_before,
 			     const struct run *after, const struct profile *p_after);
+/* No verdict holds: the blocks were not measured under the same conditions. `why` is copied. */
+void compare_refuse(struct compare *c, const char *why);
 void compare_free(struct compare *c);
 
 #endif

@@ -106,6 +106,7 @@ const char *verdict_name(enum verdict v, enum direction d)
 	static const char *const names[][2] = {
 		[VERDICT_TOO_FEW] = { "too few blocks", "too few blocks" },
 		[VERDICT_UNDECIDED] = { "undecided", "undecided" },
+		[VERDICT_NOT_COMPARABLE] = { "not comparable", "not comparable" },
 		[VERDICT_BETTER] = { [LOWER_IS_BETTER] = "faster", [HIGHER_IS_BETTER] = "higher" },
 		[VERDICT_WORSE] = { [LOWER_IS_BETTER] = "slower", [HIGHER_IS_BETTER] = "lower" },
 	};

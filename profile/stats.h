@@ -23,6 +23,7 @@ enum verdict {
 	VERDICT_TOO_FEW,		/* under 2 blocks a side: no verdict */
 	VERDICT_UNDECIDED,		/* the interval holds 0 */
 	VERDICT_BETTER, VERDICT_WORSE,
+	VERDICT_NOT_COMPARABLE,		/* the machine changed under the blocks: compare_refuse() */
 };
 
 /* Difference after - before of two sets of blocks. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/beside.h"
 #include "report/figure.h"
 #include "report/para.h"
 #include "report/parts.h"
@@ -56,12 +57,14 @@ static int table_style(const struct report_input *in, struct buf *out, struct er
 	say(in, parts_sides, out);
 	say(in, parts_result, out);
 	say(in, parts_state, out);
+	say(in, beside_environment, out);
 	if (in->cmp->n_metrics) {
 		buf_putc(out, '\n');
 		say(in, parts_metrics_caption, out);
 		parts_metrics(in, &metrics, out);
 		say(in, parts_native, out);
 	}
+	beside_counted(in, 0, 0, out);
 	buf_putc(out, '\n');
 	if (in->cmp->diff && in->cmp->n_flat) {
 		say(in, parts_functions_caption, out);

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "report/beside.h"
 #include "report/claims.h"
 #include "report/figure.h"
 #include "report/para.h"
@@ -406,6 +407,8 @@ int mail_write(const struct report_input *in, struct buf *out, struct err *err)
 	say(in, parts_state, out);
 	metrics(in, out);
 	say(in, parts_native, out);
+	beside_counted(in, INDENT, MAIL_COLUMNS, out);
+	say(in, beside_environment, out);
 	rc = profiles(in, out, err);
 	if (rc)
 		return rc;

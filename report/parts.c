@@ -174,6 +174,19 @@ static void too_few(const struct report_input *in, const struct metric *m, const
 		   " --blocks %d or more.", BLOCKS_NEEDED, BLOCKS_NEEDED);
 }
 
+static void not_comparable(const struct report_input *in, const struct metric *m, const struct scale *s,
+			   const char *what, struct buf *out)
+{
+	char *why = para_ascii(in->cmp->not_comparable);
+
+	buf_printf(out, "Not comparable: %s was ", what);
+	with_unit(out, m->est.before.mean, s, false);
+	buf_puts(out, " before and ");
+	with_unit(out, m->est.after.mean, s, false);
+	buf_printf(out, " after, but the machine did not stay the same. %s", why);
+	free(why);
+}
+
 void parts_result(const struct report_input *in, struct buf *out)
 {
 	const struct metric *m = in->cmp->metrics;
@@ -196,6 +209,9 @@ void parts_result(const struct report_input *in, struct buf *out)
 		break;
 	case VERDICT_UNDECIDED:
 		undecided(in, m, &s, buf_str(&what), out);
+		break;
+	case VERDICT_NOT_COMPARABLE:
+		not_comparable(in, m, &s, buf_str(&what), out);
 		break;
 	case VERDICT_BETTER:
 	case VERDICT_WORSE:

@@ -9,6 +9,8 @@
 
 #include "base/buf.h"
 #include "profile/compare.h"
+#include "profile/counted.h"
+#include "profile/environment.h"
 #include "profile/experiment.h"
 
 struct err;
@@ -20,6 +22,8 @@ struct err;
  */
 struct report_input {
 	const struct compare *cmp;
+	const struct counted *counted;		/* counters and distributions of the blocks */
+	const struct environment *environment;
 	const struct experiment *exp;
 	const struct machine *machine;
 	const struct case_facts *facts;

@@ -3,6 +3,7 @@
  * summary: what `kab run` prints when it is done. The same figures and words as
  * the table and the mail, from the same comparison.
  */
+#include "report/beside.h"
 #include "report/para.h"
 #include "report/parts.h"
 #include "report/report.h"
@@ -12,7 +13,7 @@ void report_summary(const struct report_input *in, struct buf *out)
 	static const struct parts_opts metrics = { .indent = 2, .verdict = true };
 	static const struct para_opts plain = { 0 };
 	static void (*const prose[])(const struct report_input *in, struct buf *out) = {
-		parts_native, parts_state, parts_samples,
+		parts_native, parts_state, beside_environment, parts_samples,
 	};
 	struct buf text = BUF_INIT;
 	size_t i;
@@ -25,6 +26,7 @@ void report_summary(const struct report_input *in, struct buf *out)
 		parts_metrics_caption(in, &text);
 		para(out, &plain, buf_str(&text));
 		parts_metrics(in, &metrics, out);
+		beside_counted(in, 2, 0, out);
 		buf_putc(out, '\n');
 	}
 	for (i = 0; i < sizeof(prose) / sizeof(prose[0]); i++) {

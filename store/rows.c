@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rows: machines, experiments and runs, with what hangs on a run: metrics and
- * texts. Which field of a struct lies in which column is declared once, in two
- * tables below; inserting, updating and reading all follow them.
+ * rows: machines, experiments and runs, with the texts that hang on a run. Which
+ * field of a struct lies in which column is declared once, in two tables below;
+ * inserting, updating and reading all follow them.
  */
 #include "store/internal.h"
 
@@ -616,61 +616,6 @@ int store_machine_add(struct store *s, struct machine *m, struct err *err)
 }
 
 /* --- what hangs on a run --- */
-
-int store_metric_add(struct store *s, int64_t run, const char *name, const char *unit, double value,
-		     struct err *err)
-{
-	sqlite3_stmt *st = NULL;
-	int rc = store_begin(s, err);
-
-	if (!rc)
-		rc = store_stmt(s, Q_METRIC_ADD,
-				"INSERT INTO metric (run, name, unit, value) VALUES (?, ?, ?, ?)", &st, err);
-	if (rc)
-		return rc;
-	sqlite3_bind_int64(st, 1, run);
-	sqlite3_bind_text(st, 2, name, -1, SQLITE_STATIC);
-	sqlite3_bind_text(st, 3, unit ? unit : "", -1, SQLITE_STATIC);
-	sqlite3_bind_double(st, 4, value);	/* NaN becomes NULL */
-	return store_exec(s, st, err);
-}
-
-int store_metrics(struct store *s, int64_t run, struct store_metric **v, size_t *n, struct err *err)
-{
-	VEC(struct store_metric) all = { 0 };
-	sqlite3_stmt *st = NULL;
-	int rc = store_stmt(s, Q_METRICS, "SELECT name, unit, value FROM metric WHERE run = ? ORDER BY id",
-			    &st, err);
-
-	*v = NULL;
-	*n = 0;
-	if (rc)
-		return rc;
-	sqlite3_bind_int64(st, 1, run);
-	while ((rc = store_row(s, st, err)) == 1) {
-		struct store_metric m = { store_text_dup(st, 0), store_text_dup(st, 1), NAN };
-
-		if (sqlite3_column_type(st, 2) != SQLITE_NULL)
-			m.value = sqlite3_column_double(st, 2);
-		vec_push(&all, m);
-	}
-	if (rc) {
-		for (size_t i = 0; i < all.n; i++)
-			store_metric_release(&all.v[i]);
-		vec_release(&all);
-		return rc;
-	}
-	*v = all.v;
-	*n = all.n;
-	return 0;
-}
-
-void store_metric_release(struct store_metric *m)
-{
-	free(m->name);
-	free(m->unit);
-	*m = (struct store_metric){ 0 };
-}
 
 int store_text_add(struct store *s, int64_t run, const char *kind, const char *text, struct err *err)
 {

@@ -110,6 +110,19 @@ static const char *const migrations[STORE_VERSION] = {
 	" run INTEGER NOT NULL REFERENCES run (id), number INTEGER NOT NULL, first_ns INTEGER NOT NULL,"
 	" last_ns INTEGER NOT NULL, samples INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (run, number)"
 	") STRICT;",
+
+	/* 2: counters know how much of the time they were counted in, runs have histograms (profile/hist.h). */
+	"ALTER TABLE metric ADD COLUMN running REAL;"
+
+	"CREATE TABLE histogram ("
+	" id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run (id),"
+	" name TEXT NOT NULL, unit TEXT NOT NULL, UNIQUE (run, name)"
+	") STRICT;"
+
+	"CREATE TABLE bucket ("
+	" histogram INTEGER NOT NULL REFERENCES histogram (id), number INTEGER NOT NULL,"
+	" count INTEGER NOT NULL, PRIMARY KEY (histogram, number)"
+	") STRICT, WITHOUT ROWID;",
 };
 
 int schema_migrate(sqlite3 *db, int from)

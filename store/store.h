@@ -16,6 +16,7 @@
 #define KAB_STORE_STORE_H
 
 #include "profile/experiment.h"
+#include "profile/hist.h"
 #include "profile/profile.h"
 
 struct buf;
@@ -23,7 +24,7 @@ struct err;
 struct store;
 
 #define STORE_APPLICATION_ID 0x6b616231		/* "kab1" */
-#define STORE_VERSION 1				/* user_version */
+#define STORE_VERSION 2				/* user_version */
 
 enum store_mode { STORE_READ, STORE_WRITE };	/* STORE_WRITE creates the file when absent */
 
@@ -60,7 +61,15 @@ int store_run_begin(struct store *s, struct run *r, struct err *err);			/* sets 
 int store_run_finish(struct store *s, const struct run *r, struct err *err);
 int store_metric_add(struct store *s, int64_t run, const char *name, const char *unit, double value,
 		     struct err *err);
-/* `kind` is "kernel-log", "output", "note". */
+/*
+ * A count of the whole run, to be divided by its operations. `running`: the share of the time it was counted in;
+ * under 1 the value is extrapolated, 0 with a NaN says that the machine does not count it.
+ */
+int store_counter_add(struct store *s, int64_t run, const char *name, const char *unit, double value, double running,
+		      struct err *err);
+int store_hist_add(struct store *s, int64_t run, const char *name, const char *unit, const struct hist *h,
+		   struct err *err);
+/* `kind` is "kernel-log", "output", "note", "trace", "format:SYSTEM:EVENT", "environment", "environment-before". */
 int store_text_add(struct store *s, int64_t run, const char *kind, const char *text, struct err *err);
 
 /* The three ids below are the store's row ids, valid in this file for ever. */
@@ -97,9 +106,13 @@ int store_experiment(struct store *s, int64_t id, struct experiment *e, struct e
 int store_runs(struct store *s, int64_t experiment, struct run **v, size_t *n, struct err *err);
 int store_run(struct store *s, int64_t id, struct run *r, struct err *err);
 int store_machine(struct store *s, int64_t id, struct machine *m, struct err *err);
-struct store_metric { char *name, *unit; double value; };
+/* `running` is NaN for what is no count of the whole run, and not to be divided by operations. */
+struct store_metric { char *name, *unit; double value, running; };
 int store_metrics(struct store *s, int64_t run, struct store_metric **v, size_t *n, struct err *err);
 void store_metric_release(struct store_metric *m);
+struct store_hist { char *name, *unit; struct hist hist; };
+int store_hists(struct store *s, int64_t run, struct store_hist **v, size_t *n, struct err *err);
+void store_hist_release(struct store_hist *h);
 /* Appends the run's texts of this kind, in the order they were added, raw as met. */
 int store_text(struct store *s, int64_t run, const char *kind, struct buf *out, struct err *err);
 struct store_thread_row { uint32_t pid, tid; char *comm; double samples; };

@@ -16,6 +16,7 @@
 
 #define PATH_LIMIT 4096
 #define COMM_LIMIT 64
+#define FORMAT_LIMIT (256U << 10)
 
 void intake_release(struct intake *in)
 {
@@ -206,6 +207,52 @@ static int on_samples(struct intake *in, const Kab__Event *ev, struct err *err)
 	return rc;
 }
 
+static int on_format(struct intake *in, const Kab__Event *ev, struct err *err)
+{
+	const Kab__Format *f = ev->format;
+
+	if (!f->text.len || f->text.len > FORMAT_LIMIT || memchr(f->text.data, '\0', f->text.len))
+		return damaged("the format of a tracepoint", err);
+	if (!in->sink.format)
+		return 0;
+	return in->sink.format(in->sink.ctx, f->id, f->system, f->name, (const char *)f->text.data, f->text.len);
+}
+
+/* The columns as rows; false when a record lies outside `raw`, or bytes are left over. */
+static bool trace_rows(const Kab__Trace *t, struct live_trace *v)
+{
+	uint64_t time = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; i < t->n_time_ns; i++) {
+		if (t->size[i] < sizeof(uint16_t) || t->size[i] > t->raw.len - at)
+			return false;
+		time += (uint64_t)t->time_ns[i];
+		v[i] = (struct live_trace){ .time_ns = time, .pid = t->pid[i], .tid = t->tid[i], .cpu = t->cpu[i],
+					    .raw = t->raw.data + at, .len = t->size[i] };
+		at += t->size[i];
+	}
+	return at == t->raw.len;
+}
+
+static int on_trace(struct intake *in, const Kab__Event *ev, struct err *err)
+{
+	const Kab__Trace *t = ev->trace;
+	size_t n = t->n_time_ns;
+	struct live_trace *v;
+	int rc;
+
+	if (!n || t->n_pid != n || t->n_tid != n || t->n_cpu != n || t->n_size != n)
+		return damaged("a batch of tracepoint records", err);
+	v = mem_calloc(n, sizeof(*v));
+	if (!trace_rows(t, v))
+		rc = damaged("a tracepoint record", err);
+	else
+		rc = in->sink.trace ? in->sink.trace(in->sink.ctx, v, n) : 0;
+	free(v);
+	return rc;
+}
+
 int intake_event(struct intake *in, const Kab__Event *ev, struct err *err)
 {
 	static const struct {
@@ -223,6 +270,8 @@ int intake_event(struct intake *in, const Kab__Event *ev, struct err *err)
 		{ KAB__EVENT__BODY_MAP, on_map },
 		{ KAB__EVENT__BODY_STACK, on_stack },
 		{ KAB__EVENT__BODY_SAMPLES, on_samples },
+		{ KAB__EVENT__BODY_FORMAT, on_format },
+		{ KAB__EVENT__BODY_TRACE, on_trace },
 	};
 
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {

@@ -511,13 +511,15 @@ void live_close(struct live *l)
 
 /* --- requests --- */
 
-int live_facts(struct live *l, struct machine *m, struct err *err)
+static int facts(struct live *l, bool moving, struct machine *m, struct err *err)
 {
 	Kab__Facts rq = KAB__FACTS__INIT;
 	struct buf key = BUF_INIT, value = BUF_INIT;
 	Kab__Reply *reply;
-	int rc = send_request(l, KAB__REQUEST__BODY_FACTS, &rq, err);
+	int rc;
 
+	rq.moving = moving;
+	rc = send_request(l, KAB__REQUEST__BODY_FACTS, &rq, err);
 	if (!rc)
 		rc = await(l, &reply, err);
 	if (rc)
@@ -533,6 +535,16 @@ int live_facts(struct live *l, struct machine *m, struct err *err)
 	buf_release(&value);
 	kab__reply__free_unpacked(reply, NULL);
 	return 0;
+}
+
+int live_facts(struct live *l, struct machine *m, struct err *err)
+{
+	return facts(l, false, m, err);
+}
+
+int live_moving(struct live *l, struct machine *m, struct err *err)
+{
+	return facts(l, true, m, err);
 }
 
 static int send_data(struct live *l, const void *data, size_t len, struct err *err)
@@ -761,6 +773,22 @@ static void take_metrics(struct live_result *r, const Kab__RunResult *from)
 	}
 }
 
+static void take_counters(struct live_result *r, const Kab__RunResult *from)
+{
+	const size_t room = sizeof(r->counters) / sizeof(r->counters[0]);
+
+	for (size_t i = 0; i < from->n_counters && r->n_counters < room; i++) {
+		const Kab__Counter *c = from->counters[i];
+		struct live_counter *to = &r->counters[r->n_counters++];
+		bool counted = isfinite(c->value) && c->running > 0 && c->running <= 1;
+
+		copy_name(to->name, sizeof(to->name), c->name);
+		copy_name(to->unit, sizeof(to->unit), c->unit);
+		to->value = counted ? c->value : NAN;
+		to->running = counted ? c->running : 0;
+	}
+}
+
 static int take_result(struct live *l, struct live_result *r, const Kab__Reply *reply, struct err *err)
 {
 	const Kab__RunResult *from = reply->result;
@@ -778,6 +806,7 @@ static int take_result(struct live *l, struct live_result *r, const Kab__Reply *
 	r->exit_status = reply->exit_status;
 	copy_name(r->event, sizeof(r->event), from->event);
 	take_metrics(r, from);
+	take_counters(r, from);
 	buf_add(&r->output, reply->output.data, reply->output.len);
 	return 0;
 }
@@ -785,6 +814,23 @@ static int take_result(struct live *l, struct live_result *r, const Kab__Reply *
 void live_result_release(struct live_result *r)
 {
 	buf_release(&r->output);
+}
+
+/* The request's list; strings stay the block's. Freed by the caller. */
+static Kab__Tracepoint **tracepoints_of(const struct live_block *b)
+{
+	size_t i, n = b->n_tracepoints;
+	Kab__Tracepoint **list = mem_alloc((n + 1) * (sizeof(*list) + sizeof(**list)));
+	Kab__Tracepoint *v = (Kab__Tracepoint *)(list + n + 1);
+
+	for (i = 0; i < n; i++) {
+		kab__tracepoint__init(&v[i]);
+		v[i].system = (char *)b->tracepoints[i].system;
+		v[i].name = (char *)b->tracepoints[i].name;
+		v[i].everywhere = b->tracepoints[i].everywhere;
+		list[i] = &v[i];
+	}
+	return list;
 }
 
 int live_run(struct live *l, const struct live_block *b, struct live_result *r, struct err *err)
@@ -804,8 +850,12 @@ int live_run(struct live *l, const struct live_block *b, struct live_result *r, 
 	rq.stream_output = b->inherit_output;
 	rq.clocks = b->clocks;
 	rq.ring_kib = b->ring_kib;
+	rq.counted = b->counted;
+	rq.tracepoints = tracepoints_of(b);
+	rq.n_tracepoints = b->n_tracepoints;
 	l->in.print = b->inherit_output;
 	rc = send_request(l, KAB__REQUEST__BODY_RUN, &rq, err);
+	free(rq.tracepoints);
 	if (!rc)
 		rc = await(l, &reply, err);
 	if (rc)

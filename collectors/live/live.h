@@ -32,6 +32,13 @@ struct live_sample {
 };
 #define LIVE_NO_STACK UINT32_MAX
 
+struct live_trace {		/* a tracepoint's record, as its format lays it out */
+	uint64_t time_ns;
+	uint32_t pid, tid, cpu;	/* of the task in which it was met */
+	const uint8_t *raw;	/* borrowed for the call; some bytes of padding may follow the last field */
+	size_t len;		/* at least 2: the first field is the format's id */
+};
+
 struct live_map {		/* an executable mapping, PERF_RECORD_MMAP2 or /proc/PID/maps */
 	uint32_t pid;
 	uint64_t start, len, pgoff;
@@ -54,6 +61,9 @@ struct live_sink {
 	int (*stack)(void *ctx, uint32_t number, uint32_t pid, const uint64_t *ips, size_t n, size_t n_kernel,
 		     bool damaged, bool truncated);
 	int (*samples)(void *ctx, const struct live_sample *v, size_t n);
+	/* The layout of the records of one tracepoint, before every block that records it. */
+	int (*format)(void *ctx, uint32_t id, const char *system, const char *name, const char *text, size_t len);
+	int (*trace)(void *ctx, const struct live_trace *v, size_t n);
 	int (*vdso)(void *ctx, const void *elf, size_t len);	/* the image behind maps of "[vdso]", once */
 	int (*log)(void *ctx, const char *line);	/* the kernel's at warning or worse, or the agent's */
 	/* A few times a second in a block that is drained as it runs. */
@@ -75,6 +85,8 @@ void live_close(struct live *l);
 
 /* Facts about the machine the agent is on: kernel, cpu, clock source, perf abilities. */
 int live_facts(struct live *l, struct machine *m, struct err *err);
+/* Those of them that may change while it runs; takes a few milliseconds there. */
+int live_moving(struct live *l, struct machine *m, struct err *err);
 
 /* The module: an ELF object sent over the stream, loaded with finit_module and these parameters ("A=1 B=2", ""). */
 int live_module_load(struct live *l, const char *name, const void *ko, size_t len, const char *params,
@@ -107,6 +119,11 @@ int live_put(struct live *l, const char *path_hint, const void *data, size_t len
 /* Runs a command there and returns its stdout (1 MiB at most) and exit status. */
 int live_capture(struct live *l, const char *const *argv, struct buf *out, int *exit_status, struct err *err);
 
+struct live_tracepoint {
+	const char *system, *name;
+	bool everywhere;		/* on every CPU, whoever runs there; else in the workload's tasks */
+};
+
 struct live_block {
 	const char *const *argv;	/* the workload */
 	bool sampled;
@@ -119,9 +136,14 @@ struct live_block {
 	 * loop. 0, 1: one, as events that are no clock always have. */
 	unsigned clocks;
 	unsigned ring_kib;		/* of ring per CPU; 0: chosen by the agent */
+	const struct live_tracepoint *tracepoints; size_t n_tracepoints;	/* of a sampled block */
+	bool counted;			/* counters of the whole block, opened before the exec */
 };
 
 struct live_metric { char name[48], unit[16]; double value; };
+/* A count of the whole block. `running`: share of the time it was counted in, 0 (and value NaN): not supported;
+ * under 1 the value is extrapolated. */
+struct live_counter { char name[48], unit[16]; double value, running; };
 
 struct live_result {
 	uint64_t wall_ns, user_ns, sys_ns;	/* as the workload reports, else as the agent sees it */
@@ -131,6 +153,7 @@ struct live_result {
 	int exit_status;
 	char event[64];				/* in force, "" when not sampled */
 	struct live_metric metrics[32]; size_t n_metrics;
+	struct live_counter counters[32]; size_t n_counters;
 	struct buf output;			/* what the workload printed, 64 KiB at most */
 };
 void live_result_release(struct live_result *r);

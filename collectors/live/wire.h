@@ -19,7 +19,7 @@
 
 struct err;
 
-#define WIRE_VERSION 3			/* raised when an older peer would misread wire.proto */
+#define WIRE_VERSION 4			/* raised when an older peer would misread wire.proto */
 #define WIRE_FRAME_MAX (4U << 20)	/* bytes of one message */
 #define WIRE_BLOB_MAX (64U << 20)	/* bytes of all Data before a ModuleLoad or Put, and of kallsyms */
 #define WIRE_CHUNK (1U << 20)		/* bytes in one Data or Kallsyms */

@@ -28,7 +28,7 @@ LIBPERF_LIBS := $(BUILD)/libperf/lib/libperf.a $(BUILD)/libperf/lib/libapi.a
 $(AGENT)/%.o: %.c | $(BUILD)/collectors/live/wire.pb-c.c $(BUILD)/libperf
 	@echo "  CC    $< (agent)"
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(AGENT_CFLAGS) $(if $(filter %/ring.c,$<),$(LIBPERF_CFLAGS)) -c -o $@ $<
+	$(Q)$(CC) $(AGENT_CFLAGS) $(if $(filter %/ring.c %/counters.c,$<),$(LIBPERF_CFLAGS)) -c -o $@ $<
 
 $(AGENT)/collectors/live/wire.pb-c.o: $(BUILD)/collectors/live/wire.pb-c.c
 	@mkdir -p $(@D)

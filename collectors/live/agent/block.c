@@ -16,15 +16,19 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "collectors/live/agent/counters.h"
 #include "collectors/live/agent/recorder.h"
 #include "collectors/live/agent/ring.h"
 #include "collectors/live/agent/session.h"
+#include "collectors/live/agent/tracefs.h"
 
 #define OUTPUT_LIMIT (64U << 10)	/* of a block's output kept: the last part */
 #define CAPTURE_LIMIT (1U << 20)
 #define RESULTS_LIMIT (64U << 10)
 #define RING_KIB 1024			/* per CPU */
 #define RING_KIB_AFTER 8192		/* holding a whole block: 2 s at 4000 Hz and 127 frames */
+#define TRACE_FACTOR 4			/* rings of tracepoints are larger: there is a record for each */
+#define TRACEPOINTS_MAX 64
 #define VISIT_MIN_MS 5
 #define VISIT_MAX_MS 100
 #define TICK_NS 250000000
@@ -36,6 +40,7 @@ struct block {
 	struct answer *a;
 	struct workload w;
 	struct ring *ring;		/* NULL when not sampled */
+	struct counters *counters;	/* NULL when not counted */
 	struct recorder rec;
 	uint64_t visited_ns;		/* when the rings were last looked at: nothing older can follow */
 	uint64_t ticked_ns;
@@ -244,6 +249,25 @@ static void finish_results(struct block *b)
 	b->a->has_result = true;
 }
 
+static void finish_counters(struct block *b)
+{
+	Kab__RunResult *out = &b->a->result;
+	struct count v[COUNTERS_MAX];
+
+	out->n_counters = counters_read(b->counters, v);
+	out->counters = b->a->counter_list;
+	for (size_t i = 0; i < out->n_counters; i++) {
+		Kab__Counter *c = &b->a->counters[i];
+
+		kab__counter__init(c);
+		c->name = (char *)v[i].name;
+		c->unit = (char *)v[i].unit;
+		c->value = v[i].value;
+		c->running = v[i].running;
+		b->a->counter_list[i] = c;
+	}
+}
+
 static void finish_output(struct block *b)
 {
 	if (b->run->drain_after) {
@@ -266,19 +290,55 @@ static size_t max_stack(void)
 	return n;
 }
 
+/* Looks the tracepoints up, and tells kab of their formats. */
+static int find_tracepoints(struct block *b, struct ring_tracepoint *v, struct err *err)
+{
+	const Kab__Run *run = b->run;
+	int rc = 0;
+
+	if (run->n_tracepoints > TRACEPOINTS_MAX)
+		return err_add(err, -E2BIG, "kab-agent records %d tracepoints at once, and %zu were asked for.",
+			       TRACEPOINTS_MAX, run->n_tracepoints);
+	for (size_t i = 0; !rc && i < run->n_tracepoints; i++) {
+		const Kab__Tracepoint *t = run->tracepoints[i];
+		Kab__Format m = KAB__FORMAT__INIT;
+		struct buf text = BUF_INIT;
+
+		rc = tracefs_event(t->system, t->name, &v[i].id, &text, err);
+		v[i].everywhere = t->everywhere;
+		if (!rc) {
+			m.id = v[i].id;
+			m.system = t->system;
+			m.name = t->name;
+			m.text.data = (uint8_t *)text.data;
+			m.text.len = text.len;
+			wire_event(&b->s->out, KAB__EVENT__BODY_FORMAT, &m);
+		}
+		buf_release(&text);
+	}
+	return rc;
+}
+
 static int start_sampling(struct block *b, struct err *err)
 {
 	const Kab__Run *run = b->run;
+	struct ring_tracepoint tracepoints[TRACEPOINTS_MAX];
+	size_t kib = run->ring_kib ? run->ring_kib : run->drain_after ? RING_KIB_AFTER : RING_KIB;
 	const struct ring_opts o = {
 		.event = run->event,
 		.freq_hz = run->freq_hz,
 		.user_only = run->user_only,
 		.clocks = run->clocks,
 		.pid = b->w.pid,
-		.kib = run->ring_kib ? run->ring_kib : run->drain_after ? RING_KIB_AFTER : RING_KIB,
+		.kib = kib,
+		.tracepoints = tracepoints,
+		.n_tracepoints = run->n_tracepoints,
+		.trace_kib = kib * TRACE_FACTOR,
 	};
-	int rc = ring_open(&o, &b->ring, err);
+	int rc = find_tracepoints(b, tracepoints, err);
 
+	if (!rc)
+		rc = ring_open(&o, &b->ring, err);
 	if (rc)
 		return rc;
 	recorder_init(&b->rec, &b->s->out, b->s->next_stack, max_stack());
@@ -298,8 +358,12 @@ static int run_block(struct block *b, char **argv, struct err *err)
 		rc = workload_prepare(&o, &b->w, err);
 	if (!rc && b->run->sampled)
 		rc = start_sampling(b, err);
+	if (!rc && b->run->counted)
+		b->counters = counters_open(b->w.pid);
 	if (!rc)
 		rc = session_send(b->s);
+	if (!rc && b->ring)
+		ring_enable(b->ring);
 	if (!rc)
 		rc = workload_go(&b->w, argv[0], err);
 	if (rc)
@@ -308,6 +372,8 @@ static int run_block(struct block *b, char **argv, struct err *err)
 	rc = follow(b);
 	if (rc)
 		return rc;
+	if (b->counters)
+		finish_counters(b);
 	if (b->ring)
 		finish_samples(b);
 	finish_output(b);
@@ -332,6 +398,7 @@ int serve_run(struct session *s, const Kab__Request *rq, struct answer *a, struc
 	argv = argv_of(rq->run->argv, rq->run->n_argv);
 	rc = run_block(&b, argv, err);
 	workload_release(&b.w);
+	counters_close(b.counters);
 	if (b.ring) {
 		ring_close(b.ring);
 		s->next_stack = recorder_release(&b.rec);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * facts: what this machine is and can measure. Whatever is not there is left
- * out; nothing here says whose machine it is.
+ * out; nothing here says whose machine it is. hardware.c and moving.c hold more.
  */
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "collectors/live/agent/facts.h"
 #include "collectors/live/agent/ring.h"
 #include "collectors/live/agent/session.h"
 #include "collectors/live/agent/version.h"
@@ -19,18 +21,11 @@
 
 /* The first line of a file is the fact. */
 static const struct { const char *key, *path; } files[] = {
-	{ "cpu.online", CPU_SYS "online" },
 	{ "cpu.possible", CPU_SYS "possible" },
-	{ "cpu.governor", CPU_SYS "cpu0/cpufreq/scaling_governor" },
-	{ "cpu.smt", CPU_SYS "smt/control" },
-	{ "cpu.no_turbo", CPU_SYS "intel_pstate/no_turbo" },
-	{ "cpu.boost", CPU_SYS "cpufreq/boost" },
-	{ "clock.source", "/sys/devices/system/clocksource/clocksource0/current_clocksource" },
 	{ "perf.paranoid", "/proc/sys/kernel/perf_event_paranoid" },
 	{ "perf.max_stack", "/proc/sys/kernel/perf_event_max_stack" },
 	{ "perf.max_rate", "/proc/sys/kernel/perf_event_max_sample_rate" },
 	{ "kernel.kptr_restrict", "/proc/sys/kernel/kptr_restrict" },
-	{ "kernel.tainted", "/proc/sys/kernel/tainted" },
 	{ "kernel.lockdown", "/sys/kernel/security/lockdown" },
 	{ "modules.disabled", "/proc/sys/kernel/modules_disabled" },
 	{ "modules.sig_enforce", "/sys/module/module/parameters/sig_enforce" },
@@ -39,7 +34,6 @@ static const struct { const char *key, *path; } files[] = {
 
 /* Five bytes: the attributes of the variable, then 1 when Secure Boot is on. Absent without EFI. */
 #define SECURE_BOOT "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
-
 
 /* A line "NAME : VALUE" of a file is the fact. */
 static const struct { const char *key, *path, *name; } fields[] = {
@@ -52,9 +46,20 @@ static const struct { const char *key, *path; } present[] = {
 	{ "kernel.livepatch", "/sys/kernel/livepatch" },
 };
 
-static void add(struct answer *a, const char *key, const char *value)
+void fact_add(struct answer *a, const char *key, const char *value)
 {
 	vec_push(&a->facts, (struct answer_fact){ mem_strdup(key), mem_strdup(value) });
+}
+
+void fact_printf(struct answer *a, const char *key, const char *fmt, ...)
+{
+	char value[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof(value), fmt, ap);
+	va_end(ap);
+	fact_add(a, key, value);
 }
 
 static void chomp(char *line)
@@ -65,21 +70,20 @@ static void chomp(char *line)
 		line[--n] = '\0';
 }
 
-static void add_file(struct answer *a, const char *key, const char *path)
+void fact_file(struct answer *a, const char *key, const char *path)
 {
 	char line[256];
 	FILE *f = fopen(path, "re");
 
 	if (f && fgets(line, sizeof(line), f)) {
 		chomp(line);
-		add(a, key, line);
+		fact_add(a, key, line);
 	}
 	if (f)
 		fclose(f);
 }
 
-/* Copies the value of the first line of that name; false when there is none. */
-static bool field(const char *path, const char *name, char *value, size_t size)
+bool fact_field(const char *path, const char *name, char *value, size_t size)
 {
 	char line[4096], *colon;
 	FILE *f = fopen(path, "re");
@@ -112,10 +116,10 @@ static void add_flags(struct answer *a)
 {
 	char flags[4096];
 
-	if (!field("/proc/cpuinfo", "flags", flags, sizeof(flags)))
+	if (!fact_field("/proc/cpuinfo", "flags", flags, sizeof(flags)))
 		return;
-	add(a, "machine.virtual", flag(flags, "hypervisor") ? "yes" : "no");
-	add(a, "cpu.ibt", flag(flags, "ibt") ? "yes" : "no");
+	fact_add(a, "machine.virtual", flag(flags, "hypervisor") ? "yes" : "no");
+	fact_add(a, "cpu.ibt", flag(flags, "ibt") ? "yes" : "no");
 }
 
 static void add_secure_boot(struct answer *a)
@@ -123,7 +127,7 @@ static void add_secure_boot(struct answer *a)
 	struct buf value = BUF_INIT;
 
 	if (!buf_read_file(&value, SECURE_BOOT, 64, NULL) && value.len == 5)
-		add(a, "kernel.secure_boot", value.data[4] == 1 ? "on" : "off");
+		fact_add(a, "kernel.secure_boot", value.data[4] == 1 ? "on" : "off");
 	buf_release(&value);
 }
 
@@ -132,7 +136,7 @@ static void add_mitigations(struct answer *a)
 	struct buf line = BUF_INIT;
 
 	if (!buf_read_file(&line, "/proc/cmdline", 65536, NULL))
-		add(a, "cpu.mitigations", strstr(buf_str(&line), "mitigations=off") ? "off" : "on");
+		fact_add(a, "cpu.mitigations", strstr(buf_str(&line), "mitigations=off") ? "off" : "on");
 	buf_release(&line);
 }
 
@@ -141,10 +145,10 @@ static void add_perf(struct answer *a)
 	struct err why = ERR_INIT;
 	bool kernel = ring_allowed(false, NULL) == 0, user = kernel || ring_allowed(true, &why) == 0;
 
-	add(a, "perf.event", ring_has_cycles() ? "cycles" : "cpu-clock");
-	add(a, "perf.rights", kernel ? "kernel" : user ? "user" : "none");
+	fact_add(a, "perf.event", ring_has_cycles() ? "cycles" : "cpu-clock");
+	fact_add(a, "perf.rights", kernel ? "kernel" : user ? "user" : "none");
 	if (!user)
-		add(a, "perf.why_not", why.text);
+		fact_add(a, "perf.why_not", why.text);
 }
 
 int serve_facts(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err)
@@ -153,21 +157,27 @@ int serve_facts(struct session *s, const Kab__Request *rq, struct answer *a, str
 	char value[4096];
 	size_t i;
 
-	(void)s, (void)rq, (void)err;
+	(void)s, (void)err;
+	if (rq->facts->moving) {
+		facts_moving(a);
+		return 0;
+	}
 	uname(&u);
-	add(a, "kernel.release", u.release);
-	add(a, "kernel.version", u.version);
-	add(a, "machine.arch", u.machine);
-	add(a, "agent.version", AGENT_VERSION);
-	add(a, "agent.root", geteuid() ? "no" : "yes");
+	fact_add(a, "kernel.release", u.release);
+	fact_add(a, "kernel.version", u.version);
+	fact_add(a, "machine.arch", u.machine);
+	fact_add(a, "agent.version", AGENT_VERSION);
+	fact_add(a, "agent.root", geteuid() ? "no" : "yes");
+	facts_hardware(a);
+	facts_settings(a);
 	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		if (field(fields[i].path, fields[i].name, value, sizeof(value)))
-			add(a, fields[i].key, value);
+		if (fact_field(fields[i].path, fields[i].name, value, sizeof(value)))
+			fact_add(a, fields[i].key, value);
 	}
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		add_file(a, files[i].key, files[i].path);
+		fact_file(a, files[i].key, files[i].path);
 	for (i = 0; i < sizeof(present) / sizeof(present[0]); i++)
-		add(a, present[i].key, access(present[i].path, F_OK) ? "no" : "yes");
+		fact_add(a, present[i].key, access(present[i].path, F_OK) ? "no" : "yes");
 	add_flags(a);
 	add_secure_boot(a);
 	add_mitigations(a);

@@ -53,9 +53,26 @@ uint64_t record_time(const void *data, size_t size)
 	return ((const struct trailer *)((const char *)data + size - sizeof(struct trailer)))->time;
 }
 
+/* What follows the chain: the length and the bytes of a tracepoint's record, whose first field is its id. */
+static int decode_raw(const char *p, size_t size, struct record *r)
+{
+	uint32_t len;
+
+	if (size < sizeof(len))
+		return -EINVAL;
+	memcpy(&len, p, sizeof(len));
+	if (len < sizeof(uint16_t) || len > size - sizeof(len))
+		return -EINVAL;
+	r->kind = RECORD_TRACE;
+	r->raw = (const uint8_t *)p + sizeof(len);
+	r->raw_len = len;
+	return 0;
+}
+
 static int decode_sample(const void *data, size_t size, struct record *r)
 {
 	const struct sample_head *s = data;
+	size_t rest;
 
 	if (size < sizeof(*s) || s->nr > (size - sizeof(*s)) / sizeof(uint64_t))
 		return -EINVAL;
@@ -69,7 +86,8 @@ static int decode_sample(const void *data, size_t size, struct record *r)
 	r->ips = (const uint64_t *)(s + 1);
 	r->n_ips = s->nr;
 	r->kernel_mode = (s->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-	return 0;
+	rest = size - sizeof(*s) - s->nr * sizeof(uint64_t);
+	return rest ? decode_raw((const char *)(r->ips + s->nr), rest, r) : 0;
 }
 
 /* Text from `p` to the trailer; it must end there. */

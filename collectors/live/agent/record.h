@@ -3,7 +3,8 @@
  * record: one record of a perf ring, taken apart. Pure; no libperf.
  *
  * The layout is fixed by what ring.c asks for: samples carry IP, TID, TIME,
- * CPU, PERIOD, CALLCHAIN, and all other records end in TID, TIME, CPU.
+ * CPU, PERIOD, CALLCHAIN, those of tracepoints RAW behind it, and all other
+ * records end in TID, TIME, CPU.
  */
 #ifndef KAB_AGENT_RECORD_H
 #define KAB_AGENT_RECORD_H
@@ -13,7 +14,7 @@
 #include <stdint.h>
 
 enum record_kind {
-	RECORD_OTHER, RECORD_SAMPLE, RECORD_COMM, RECORD_EXEC, RECORD_FORK, RECORD_MAP, RECORD_LOST,
+	RECORD_OTHER, RECORD_SAMPLE, RECORD_TRACE, RECORD_COMM, RECORD_EXEC, RECORD_FORK, RECORD_MAP, RECORD_LOST,
 	RECORD_LOST_SAMPLES
 };
 
@@ -27,6 +28,8 @@ struct record {
 	const uint64_t *ips;		/* sample: the chain as the kernel wrote it, with its context marks */
 	size_t n_ips;
 	bool kernel_mode;		/* sample: where ip lies */
+	const uint8_t *raw;		/* trace: the tracepoint's record, with some bytes of padding behind it */
+	size_t raw_len;
 	const char *text;		/* comm (exec too), map: NUL-terminated */
 	uint64_t start, len, pgoff;	/* map */
 	const uint8_t *build_id;	/* map; NULL when the kernel gave none */

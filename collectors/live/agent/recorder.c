@@ -21,6 +21,14 @@ struct batch {
 	uint32_t pid[RECORDER_BATCH], tid[RECORDER_BATCH], cpu[RECORDER_BATCH], stack[RECORDER_BATCH];
 };
 
+struct trace_batch {
+	size_t n;
+	uint64_t last_time;
+	int64_t time[RECORDER_BATCH];
+	uint32_t pid[RECORDER_BATCH], tid[RECORDER_BATCH], cpu[RECORDER_BATCH], size[RECORDER_BATCH];
+	struct buf raw;
+};
+
 /* What makes two equal runs of addresses one stack. Followed by the addresses, without padding. */
 struct stack_key {
 	uint32_t pid, execs;
@@ -47,11 +55,14 @@ uint32_t recorder_release(struct recorder *r)
 	vec_release(&r->execs);
 	vec_release(&r->comms);
 	free(r->batch);
+	if (r->trace)
+		buf_release(&r->trace->raw);
+	free(r->trace);
 	memset(r, 0, sizeof(*r));
 	return next;
 }
 
-static void flush_batch(struct recorder *r)
+static void flush_samples(struct recorder *r)
 {
 	Kab__Samples m = KAB__SAMPLES__INIT;
 	struct batch *b = r->batch;
@@ -71,6 +82,33 @@ static void flush_batch(struct recorder *r)
 	b->n = 0;
 	b->last_time = 0;
 	b->one_period = true;
+}
+
+static void flush_trace(struct recorder *r)
+{
+	Kab__Trace m = KAB__TRACE__INIT;
+	struct trace_batch *b = r->trace;
+
+	if (!b || !b->n)
+		return;
+	m.n_time_ns = m.n_pid = m.n_tid = m.n_cpu = m.n_size = b->n;
+	m.time_ns = b->time;
+	m.pid = b->pid;
+	m.tid = b->tid;
+	m.cpu = b->cpu;
+	m.size = b->size;
+	m.raw.data = (uint8_t *)b->raw.data;
+	m.raw.len = b->raw.len;
+	wire_event(r->out, KAB__EVENT__BODY_TRACE, &m);
+	buf_clear(&b->raw);
+	b->n = 0;
+	b->last_time = 0;
+}
+
+static void flush_batch(struct recorder *r)
+{
+	flush_samples(r);
+	flush_trace(r);
 }
 
 static uint32_t *execs_of(struct recorder *r, uint32_t pid)
@@ -226,7 +264,23 @@ static void on_sample(struct recorder *r, const struct record *rec)
 	b->cpu[i] = rec->cpu;
 	b->stack[i] = stack;
 	if (b->n == RECORDER_BATCH)
-		flush_batch(r);
+		flush_samples(r);
+}
+
+static void on_trace(struct recorder *r, const struct record *rec)
+{
+	struct trace_batch *b = r->trace ? r->trace : (r->trace = mem_alloc(sizeof(*b)));
+	size_t i = b->n++;
+
+	b->time[i] = (int64_t)(rec->time_ns - b->last_time);
+	b->last_time = rec->time_ns;
+	b->pid[i] = rec->pid;
+	b->tid[i] = rec->tid;
+	b->cpu[i] = rec->cpu;
+	b->size[i] = (uint32_t)rec->raw_len;
+	buf_add(&b->raw, rec->raw, rec->raw_len);
+	if (b->n == RECORDER_BATCH || b->raw.len > RECORDER_RAW)
+		flush_trace(r);
 }
 
 static void dispatch(struct recorder *r, const void *data, size_t size)
@@ -240,6 +294,9 @@ static void dispatch(struct recorder *r, const void *data, size_t size)
 	switch (rec.kind) {
 	case RECORD_SAMPLE:
 		on_sample(r, &rec);
+		break;
+	case RECORD_TRACE:
+		on_trace(r, &rec);
 		break;
 	case RECORD_COMM:
 		thread(r, rec.pid, rec.tid, rec.text);

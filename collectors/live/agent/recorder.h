@@ -18,6 +18,7 @@
 #include "base/vec.h"
 
 #define RECORDER_BATCH 4096	/* samples in one message */
+#define RECORDER_RAW (1U << 20)	/* bytes of tracepoint records from which on a message is full */
 
 struct held { uint64_t time; size_t at, size; };
 struct comm { char text[16]; };
@@ -35,6 +36,7 @@ struct recorder {
 	VEC(uint32_t) execs;		/* by number in pids: how often that process became another program */
 	VEC(struct comm) comms;	/* by number in tids */
 	struct batch *batch;		/* samples not yet written to `out` */
+	struct trace_batch *trace;	/* the same of tracepoints; NULL until there is one */
 	uint64_t samples, damaged;	/* sent; those with a damaged stack */
 	uint64_t lost;			/* what LOST records say */
 	uint64_t lost_samples;		/* what LOST_SAMPLES records say: dropped before the ring */

@@ -56,12 +56,14 @@ static const struct event {
 enum { WITH_BUILD_ID = 1, WITH_LOST = 2 };
 static const unsigned feature_sets[] = { WITH_BUILD_ID | WITH_LOST, WITH_LOST, 0 };
 
+/* Each with rings of its own. */
+enum list { SAMPLED, TRACED, EVERYWHERE, LISTS };
+
 struct ring {
 	const struct event *event;
 	struct perf_cpu_map *cpus;
-	struct perf_thread_map *threads;
-	struct perf_evlist *list;
-	struct perf_evsel *sampled[MAX_CLOCKS], *dummy;	/* owned by list */
+	struct perf_thread_map *threads, *anyone;	/* the task; whoever runs */
+	struct perf_evlist *lists[LISTS];		/* own their events; NULL when there are none */
 	unsigned clocks;
 	size_t pages;
 	unsigned features;
@@ -138,49 +140,112 @@ static void attr_dummy(struct perf_event_attr *a, const struct ring_opts *o, uns
 	a->build_id = !!(features & WITH_BUILD_ID);
 }
 
-static void close_list(struct ring *r)
+/* The tracepoint's own id tells its samples apart, so none is asked for. */
+static void attr_tracepoint(struct perf_event_attr *a, const struct ring_tracepoint *t, unsigned features)
 {
-	if (!r->list)
+	attr_common(a, &(struct ring_opts){ .user_only = false }, features);
+	a->type = PERF_TYPE_TRACEPOINT;
+	a->config = t->id;
+	a->sample_period = 1;
+	a->sample_type |= PERF_SAMPLE_RAW;
+	a->exclude_callchain_kernel = 1;
+	a->exclude_callchain_user = 1;
+	a->enable_on_exec = !t->everywhere;
+	a->inherit = !t->everywhere;
+}
+
+static void close_list(struct perf_evlist **list)
+{
+	if (!*list)
 		return;
-	perf_evlist__munmap(r->list);
-	perf_evlist__close(r->list);
-	perf_evlist__set_maps(r->list, NULL, NULL);	/* deleting an evsel does not put its references */
-	perf_evlist__delete(r->list);
-	r->list = NULL;
+	perf_evlist__munmap(*list);
+	perf_evlist__close(*list);
+	perf_evlist__set_maps(*list, NULL, NULL);	/* deleting an evsel does not put its references */
+	perf_evlist__delete(*list);
+	*list = NULL;
+}
+
+static int add_event(struct perf_evlist *list, struct perf_event_attr *a)
+{
+	struct perf_evsel *e = perf_evsel__new(a);
+
+	if (!e)
+		return -ENOMEM;
+	perf_evlist__add(list, e);
+	return 0;
+}
+
+/* Opens what was added; a list that fails is gone. */
+static int open_added(struct ring *r, enum list l, struct perf_thread_map *threads)
+{
+	int rc;
+
+	perf_evlist__set_maps(r->lists[l], r->cpus, threads);
+	rc = perf_evlist__open(r->lists[l]);
+	if (!rc)
+		return 0;
+	close_list(&r->lists[l]);
+	return rc < 0 ? rc : -EINVAL;
 }
 
 /* One attempt; negative errno. */
-static int open_list(struct ring *r, const struct event *e, const struct ring_opts *o, unsigned features)
+static int open_sampled(struct ring *r, const struct event *e, const struct ring_opts *o, unsigned features)
 {
 	struct perf_event_attr sampled, dummy;
 	unsigned i;
-	int rc;
+	int rc = 0;
 
 	attr_sampled(&sampled, e, o, features);
 	attr_dummy(&dummy, o, features);
-	r->list = perf_evlist__new();
-	r->dummy = perf_evsel__new(&dummy);
-	if (!r->list || !r->dummy)
+	r->lists[SAMPLED] = perf_evlist__new();
+	if (!r->lists[SAMPLED])
 		return -ENOMEM;
 	r->clocks = clocks_of(e, o);
-	for (i = 0; i < r->clocks; i++) {
+	for (i = 0; !rc && i < r->clocks; i++) {
 		if (r->clocks > 1)
 			attr_clock(&sampled, o, i, r->clocks);
-		r->sampled[i] = perf_evsel__new(&sampled);
-		if (!r->sampled[i])
+		rc = add_event(r->lists[SAMPLED], &sampled);
+	}
+	if (!rc)
+		rc = add_event(r->lists[SAMPLED], &dummy);
+	if (!rc)
+		rc = open_added(r, SAMPLED, r->threads);
+	if (!rc) {
+		r->event = e;
+		r->features = features;
+	}
+	return rc;
+}
+
+static int open_traced(struct ring *r, const struct ring_opts *o, enum list l)
+{
+	struct perf_event_attr a;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < o->n_tracepoints; i++) {
+		if (o->tracepoints[i].everywhere != (l == EVERYWHERE))
+			continue;
+		if (!r->lists[l])
+			r->lists[l] = perf_evlist__new();
+		if (!r->lists[l])
 			return -ENOMEM;
-		perf_evlist__add(r->list, r->sampled[i]);
+		attr_tracepoint(&a, &o->tracepoints[i], r->features);
+		rc = add_event(r->lists[l], &a);
 	}
-	perf_evlist__add(r->list, r->dummy);
-	perf_evlist__set_maps(r->list, r->cpus, r->threads);
-	rc = perf_evlist__open(r->list);
-	if (rc) {
-		close_list(r);
-		return rc < 0 ? rc : -EINVAL;
-	}
-	r->event = e;
-	r->features = features;
-	return 0;
+	if (rc || !r->lists[l])
+		return rc;
+	return open_added(r, l, l == EVERYWHERE ? r->anyone : r->threads);
+}
+
+static int open_tracepoints(struct ring *r, const struct ring_opts *o, struct err *err)
+{
+	int rc = open_traced(r, o, TRACED);
+
+	if (!rc)
+		rc = open_traced(r, o, EVERYWHERE);
+	if (rc == -EACCES || rc == -EPERM)
+		return err_add(err, rc, "An ordinary user may not record tracepoints; run kab as root.");
+	return rc ? err_sys(err, -rc, "Cannot open the tracepoints") : 0;
 }
 
 static int open_event(struct ring *r, const struct event *e, const struct ring_opts *o)
@@ -188,7 +253,7 @@ static int open_event(struct ring *r, const struct event *e, const struct ring_o
 	int rc = -EINVAL;
 
 	for (size_t i = 0; i < sizeof(feature_sets) / sizeof(feature_sets[0]) && rc == -EINVAL; i++)
-		rc = open_list(r, e, o, feature_sets[i]);
+		rc = open_sampled(r, e, o, feature_sets[i]);
 	return rc;
 }
 
@@ -242,22 +307,33 @@ static int choose_event(struct ring *r, const struct ring_opts *o, struct err *e
 }
 
 /* perf_event_mlock_kb bounds an ordinary user: take the largest power of two that is granted. */
-static int map_rings(struct ring *r, size_t kib, struct err *err)
+static int map_list(struct perf_evlist *list, size_t kib, size_t *pages, struct err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), want = kib * 1024 / page;
 
-	for (r->pages = 1; r->pages < want; r->pages *= 2)
+	for (*pages = 1; *pages < want; *pages *= 2)
 		;
-	while (perf_evlist__mmap(r->list, (int)r->pages)) {
+	while (perf_evlist__mmap(list, (int)*pages)) {
 		int num = errno;
 
-		perf_evlist__munmap(r->list);
-		if ((num != EPERM && num != ENOMEM) || r->pages <= 8)
+		perf_evlist__munmap(list);
+		if ((num != EPERM && num != ENOMEM) || *pages <= 8)
 			return err_sys(err, num, "Cannot map the event rings of %zu pages per CPU; "
-				       "kernel.perf_event_mlock_kb has the limit", r->pages);
-		r->pages /= 2;
+				       "kernel.perf_event_mlock_kb has the limit", *pages);
+		*pages /= 2;
 	}
 	return 0;
+}
+
+static int map_rings(struct ring *r, const struct ring_opts *o, struct err *err)
+{
+	int rc = map_list(r->lists[SAMPLED], o->kib, &r->pages, err);
+	size_t pages;
+
+	for (enum list l = TRACED; !rc && l < LISTS; l++)
+		if (r->lists[l])
+			rc = map_list(r->lists[l], o->trace_kib, &pages, err);
+	return rc;
 }
 
 int ring_open(const struct ring_opts *o, struct ring **out, struct err *err)
@@ -268,14 +344,17 @@ int ring_open(const struct ring_opts *o, struct ring **out, struct err *err)
 	libperf_init(quiet);
 	r->cpus = perf_cpu_map__new(NULL);
 	r->threads = perf_thread_map__new_dummy();
-	if (!r->cpus || !r->threads) {
+	r->anyone = perf_thread_map__new_dummy();
+	if (!r->cpus || !r->threads || !r->anyone) {
 		ring_close(r);
 		return err_add(err, -ENOMEM, "libperf could not list the CPUs of this machine.");
 	}
 	perf_thread_map__set_pid(r->threads, 0, o->pid);
 	rc = choose_event(r, o, err);
 	if (!rc)
-		rc = map_rings(r, o->kib, err);
+		rc = open_tracepoints(r, o, err);
+	if (!rc)
+		rc = map_rings(r, o, err);
 	if (rc) {
 		ring_close(r);
 		return rc;
@@ -288,9 +367,11 @@ void ring_close(struct ring *r)
 {
 	if (!r)
 		return;
-	close_list(r);
+	for (enum list l = 0; l < LISTS; l++)
+		close_list(&r->lists[l]);
 	perf_cpu_map__put(r->cpus);
 	perf_thread_map__put(r->threads);
+	perf_thread_map__put(r->anyone);
 	free(r);
 }
 
@@ -309,13 +390,14 @@ size_t ring_bytes(const struct ring *r)
 	return r->pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-size_t ring_drain(struct ring *r, void (*take)(void *ctx, const void *record, size_t size), void *ctx)
+static size_t drain_list(struct perf_evlist *list, void (*take)(void *ctx, const void *record, size_t size),
+			 void *ctx)
 {
 	size_t fullest = 0;
 	struct perf_mmap *map;
 	union perf_event *ev;
 
-	perf_evlist__for_each_mmap(r->list, map, false) {
+	perf_evlist__for_each_mmap(list, map, false) {
 		size_t bytes = 0;
 
 		if (perf_mmap__read_init(map) < 0)
@@ -331,9 +413,30 @@ size_t ring_drain(struct ring *r, void (*take)(void *ctx, const void *record, si
 	return fullest;
 }
 
+size_t ring_drain(struct ring *r, void (*take)(void *ctx, const void *record, size_t size), void *ctx)
+{
+	size_t fullest = 0;
+
+	for (enum list l = 0; l < LISTS; l++) {
+		size_t bytes = r->lists[l] ? drain_list(r->lists[l], take, ctx) : 0;
+
+		if (bytes > fullest)
+			fullest = bytes;
+	}
+	return fullest;
+}
+
+void ring_enable(struct ring *r)
+{
+	if (r->lists[EVERYWHERE])
+		perf_evlist__enable(r->lists[EVERYWHERE]);
+}
+
 void ring_disable(struct ring *r)
 {
-	perf_evlist__disable(r->list);
+	for (enum list l = 0; l < LISTS; l++)
+		if (r->lists[l])
+			perf_evlist__disable(r->lists[l]);
 }
 
 static bool evsel_lost(struct ring *r, struct perf_evsel *evsel, uint64_t *lost)
@@ -350,13 +453,19 @@ static bool evsel_lost(struct ring *r, struct perf_evsel *evsel, uint64_t *lost)
 
 bool ring_lost(struct ring *r, uint64_t *lost)
 {
+	struct perf_evsel *evsel;
+
 	*lost = 0;
 	if (!(r->features & WITH_LOST))
 		return false;
-	for (unsigned i = 0; i < r->clocks; i++)
-		if (!evsel_lost(r, r->sampled[i], lost))
-			return false;
-	return evsel_lost(r, r->dummy, lost);
+	for (enum list l = 0; l < LISTS; l++) {
+		if (!r->lists[l])
+			continue;
+		perf_evlist__for_each_evsel(r->lists[l], evsel)
+			if (!evsel_lost(r, evsel, lost))
+				return false;
+	}
+	return true;
 }
 
 bool ring_has_cycles(void)

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/vec.h"
+#include "collectors/live/agent/counters.h"
 #include "collectors/live/agent/kmsg.h"
 #include "collectors/live/agent/module.h"
 #include "collectors/live/agent/results.h"
@@ -61,9 +62,10 @@ struct answer {
 	char *path;
 	VEC(struct answer_fact) facts;	/* strings are the answer's */
 	bool has_result;
-	Kab__RunResult result;		/* points into the two below */
+	Kab__RunResult result;		/* points into the three below */
 	struct results results;
 	Kab__Metric metrics[RESULTS_METRICS], *metric_list[RESULTS_METRICS];
+	Kab__Counter counters[COUNTERS_MAX], *counter_list[COUNTERS_MAX];
 	bool has_module;
 	Kab__ModuleResult module;
 	Kab__ProbeResult *probe;	/* NULL: none; freed with free_unpacked */

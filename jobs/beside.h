@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* beside: what the blocks of an experiment left beside times and samples, loaded into an evidence. */
+#ifndef KAB_JOBS_BESIDE_H
+#define KAB_JOBS_BESIDE_H
+
+struct err;
+struct evidence;
+struct store;
+
+/* Fills e->counted and e->environment from e->runs; past a limit of the environment e->cmp gives no verdict. */
+int beside_load(struct store *s, struct evidence *e, struct err *err);
+
+#endif

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* counted: counters and distributions as text; see beside.h. The figures are profile/counted.h's. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "profile/counted.h"
+#include "report/beside.h"
+#include "report/figure.h"
+#include "report/para.h"
+#include "report/parts.h"
+#include "report/table.h"
+
+static const struct para_opts plain = { 0 };
+
+static const struct table_col columns[] = {
+	{ "", TABLE_FLEX }, { "", 0 }, { "before", TABLE_RIGHT }, { "", TABLE_TIGHT }, { "after", TABLE_RIGHT },
+	{ "", TABLE_TIGHT }, { "change", TABLE_RIGHT }, { "95% interval", TABLE_RIGHT }, { "", 0 },
+};
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static double larger(double a, double b)
+{
+	a = isfinite(a) ? fabs(a) : 0;
+	b = isfinite(b) ? fabs(b) : 0;
+	return a > b ? a : b;
+}
+
+static void spread(const struct summary *s, struct table *t)
+{
+	struct buf b = BUF_INIT;
+	double rel = s->sd / fabs(s->mean);
+
+	if (isfinite(rel)) {
+		buf_puts(&b, "+-");
+		figure_percent(&b, rel, figure_percent_decimals(-rel, rel), false);
+	}
+	table_take(t, &b);
+}
+
+/* What both kinds of row have behind the two values. */
+static void change(const struct estimate *e, bool words, struct table *t)
+{
+	struct buf b = BUF_INIT;
+
+	figure_percent(&b, e->rel, figure_percent_decimals(e->rel_lo, e->rel_hi), true);
+	table_take(t, &b);
+	figure_percent_interval(&b, e->rel_lo, e->rel_hi);
+	table_take(t, &b);
+	if (words)
+		table_cell(t, "%s", counter_verdict(e));
+}
+
+static void name_cell(const char *name, struct table *t)
+{
+	char *ascii = para_ascii(name);
+
+	table_cell(t, "%s", ascii);
+	free(ascii);
+}
+
+static void counter_row(const struct counter *c, bool words, struct table *t)
+{
+	const struct estimate *e = &c->est;
+	struct scale s = figure_scale_bare(c->unit, larger(e->before.mean, e->after.mean), (e->hi - e->lo) / 2);
+	struct buf b = BUF_INIT;
+
+	name_cell(c->name, t);
+	table_cell(t, "%.12s", s.unit);
+	figure(&b, e->before.mean, &s, false);
+	table_take(t, &b);
+	spread(&e->before, t);
+	figure(&b, e->after.mean, &s, false);
+	table_take(t, &b);
+	spread(&e->after, t);
+	change(e, words, t);
+}
+
+/* "cycles, instructions" for their :u and :k where the whole of an event is meant. */
+static void add_name(const char *name, struct buf *list)
+{
+	size_t len = strcspn(name, ":");
+	const char *tail = name + len;
+	char *base;
+
+	if (strcmp(tail, ":u") && strcmp(tail, ":k"))
+		len = strlen(name);
+	base = mem_printf("%.*s", (int)len, name);
+	if (!strstr(buf_str(list), base))
+		buf_printf(list, "%s%s", list->len ? ", " : "", base);
+	free(base);
+}
+
+/* What the table does not say: what could not be counted, only in part, or not without tracing. */
+static void remarks(const struct counted *c, struct buf *out)
+{
+	struct buf missing = BUF_INIT, scaled = BUF_INIT, text = BUF_INIT;
+	bool sampled = false;
+	double least = 1;
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		const struct counter *v = &c->v[i];
+
+		if (!v->supported)
+			add_name(v->name, &missing);
+		else if (v->running < 1)
+			buf_printf(&scaled, "%s%s", scaled.len ? ", " : "", v->name);
+		if (v->supported && v->running < least)
+			least = v->running;
+		sampled = sampled || (v->supported && v->sampled);
+	}
+	if (missing.len)
+		buf_printf(&text, "Not supported by this machine: %s. ", buf_str(&missing));
+	if (scaled.len) {
+		buf_puts(&text, "Scaled up, since the PMU has fewer counters than were asked for and they took turns"
+			 " (the least was counted ");
+		figure_percent(&text, least, 0, false);
+		buf_printf(&text, " of the time): %s. ", buf_str(&scaled));
+	}
+	if (sampled)
+		buf_puts(&text, "Rates of tracepoints are of the sampled blocks, other counts of blocks that ran without"
+			 " the profiler.");
+	if (text.len) {
+		char *ascii = para_ascii(buf_str(&text));
+
+		para(out, &plain, ascii);
+		free(ascii);
+	}
+	buf_release(&missing);
+	buf_release(&scaled);
+	buf_release(&text);
+}
+
+static void counters(const struct report_input *in, unsigned indent, unsigned width, struct buf *out)
+{
+	const struct counted *c = in->counted;
+	struct buf caption = BUF_INIT;
+	struct table t;
+	size_t i, rows = 0;
+	char *op = parts_operation(in);
+
+	table_init(&t, columns, COLUMNS - (width != 0));
+	for (i = 0; i < c->n; i++) {
+		if (!c->v[i].supported)
+			continue;
+		counter_row(&c->v[i], !width, &t);
+		rows++;
+	}
+	if (rows) {
+		buf_printf(&caption, "Counted per %s (:u in user code, :k in the kernel), mean and standard deviation of a"
+			   " block, change of the mean and its 95%% interval (Welch t over blocks):", op);
+		para(out, &plain, buf_str(&caption));
+		table_write(&t, indent, width, out);
+	}
+	table_release(&t);
+	buf_release(&caption);
+	free(op);
+	remarks(c, out);
+}
+
+static void distribution(const struct distribution *d, unsigned indent, unsigned width, struct buf *out)
+{
+	double largest = larger(d->value[HIST_QUANTILES - 1][BEFORE], d->value[HIST_QUANTILES - 1][AFTER]);
+	struct scale s = figure_scale(d->unit, largest, 0);
+	struct buf b = BUF_INIT;
+	char *name = para_ascii(d->name);
+	struct table t;
+	size_t q;
+
+	buf_printf(&b, "Distribution of %s, ", name);
+	text_count(&b, (double)d->side[BEFORE].total, 0);
+	buf_puts(&b, " values before and ");
+	text_count(&b, (double)d->side[AFTER].total, 0);
+	buf_printf(&b, " after (to 1 part in 128; interval of the change: Welch t over the quantiles of %zu and %zu sampled"
+		   " blocks):", d->blocks[BEFORE], d->blocks[AFTER]);
+	para(out, &plain, buf_str(&b));
+	buf_clear(&b);
+	table_init(&t, columns, COLUMNS - (width != 0));
+	for (q = 0; q < HIST_QUANTILES; q++) {
+		table_cell(&t, "%s", hist_quantiles[q].name);
+		table_cell(&t, "%.12s", s.unit);
+		figure(&b, d->value[q][BEFORE], &s, false);
+		table_take(&t, &b);
+		table_cell(&t, "%s", "");
+		figure(&b, d->value[q][AFTER], &s, false);
+		table_take(&t, &b);
+		table_cell(&t, "%s", "");
+		change(&d->est[q], !width, &t);
+	}
+	table_write(&t, indent, width, out);
+	table_release(&t);
+	free(name);
+}
+
+void beside_counted(const struct report_input *in, unsigned indent, unsigned width, struct buf *out)
+{
+	size_t i;
+
+	if (!in->counted || (!in->counted->n && !in->counted->n_dist))
+		return;
+	buf_putc(out, '\n');
+	counters(in, indent, width, out);
+	for (i = 0; i < in->counted->n_dist; i++) {
+		buf_putc(out, '\n');
+		distribution(&in->counted->dist[i], indent, width, out);
+	}
+}
