@@ -60,19 +60,28 @@ static void name_cell(const char *name, struct table *t)
 	free(ascii);
 }
 
+/* Nothing at all is no figure with digits. */
+static void value_cell(double v, const struct scale *s, struct table *t)
+{
+	struct buf b = BUF_INIT;
+
+	if (v == 0)
+		buf_putc(&b, '0');
+	else
+		figure(&b, v, s, false);
+	table_take(t, &b);
+}
+
 static void counter_row(const struct counter *c, bool words, struct table *t)
 {
 	const struct estimate *e = &c->est;
 	struct scale s = figure_scale_bare(c->unit, larger(e->before.mean, e->after.mean), (e->hi - e->lo) / 2);
-	struct buf b = BUF_INIT;
 
 	name_cell(c->name, t);
 	table_cell(t, "%.12s", s.unit);
-	figure(&b, e->before.mean, &s, false);
-	table_take(t, &b);
+	value_cell(e->before.mean, &s, t);
 	spread(&e->before, t);
-	figure(&b, e->after.mean, &s, false);
-	table_take(t, &b);
+	value_cell(e->after.mean, &s, t);
 	spread(&e->after, t);
 	change(e, words, t);
 }
@@ -160,9 +169,17 @@ static void counters(const struct report_input *in, unsigned indent, unsigned wi
 	remarks(c, out);
 }
 
+/* Of one block a side the quantile itself; of more the mean of theirs, whose change and interval stand beside it. */
+static double quantile(const struct distribution *d, size_t q, enum side s)
+{
+	const struct summary *blocks = s == BEFORE ? &d->est[q].before : &d->est[q].after;
+
+	return blocks->n > 1 ? blocks->mean : d->value[q][s];
+}
+
 static void distribution(const struct distribution *d, unsigned indent, unsigned width, struct buf *out)
 {
-	double largest = larger(d->value[HIST_QUANTILES - 1][BEFORE], d->value[HIST_QUANTILES - 1][AFTER]);
+	double largest = larger(quantile(d, HIST_QUANTILES - 1, BEFORE), quantile(d, HIST_QUANTILES - 1, AFTER));
 	struct scale s = figure_scale(d->unit, largest, 0);
 	struct buf b = BUF_INIT;
 	char *name = para_ascii(d->name);
@@ -173,19 +190,17 @@ static void distribution(const struct distribution *d, unsigned indent, unsigned
 	text_count(&b, (double)d->side[BEFORE].total, 0);
 	buf_puts(&b, " values before and ");
 	text_count(&b, (double)d->side[AFTER].total, 0);
-	buf_printf(&b, " after (to 1 part in 128; interval of the change: Welch t over the quantiles of %zu and %zu sampled"
-		   " blocks):", d->blocks[BEFORE], d->blocks[AFTER]);
+	buf_printf(&b, " after, to 1 part in 128; quantiles, mean of %zu and %zu sampled blocks, and the 95%% interval of"
+		   " the change (Welch t over blocks):", d->blocks[BEFORE], d->blocks[AFTER]);
 	para(out, &plain, buf_str(&b));
 	buf_clear(&b);
 	table_init(&t, columns, COLUMNS - (width != 0));
 	for (q = 0; q < HIST_QUANTILES; q++) {
 		table_cell(&t, "%s", hist_quantiles[q].name);
 		table_cell(&t, "%.12s", s.unit);
-		figure(&b, d->value[q][BEFORE], &s, false);
-		table_take(&t, &b);
+		value_cell(quantile(d, q, BEFORE), &s, &t);
 		table_cell(&t, "%s", "");
-		figure(&b, d->value[q][AFTER], &s, false);
-		table_take(&t, &b);
+		value_cell(quantile(d, q, AFTER), &s, &t);
 		table_cell(&t, "%s", "");
 		change(&d->est[q], !width, &t);
 	}

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "profile/counted.h"
 #include "report/claims.h"
 #include "report/figure.h"
 #include "report/parts.h"
@@ -301,24 +302,6 @@ static json_t *patch_case(const struct report_input *in)
 	return o;
 }
 
-static json_t *machine(const struct report_input *in)
-{
-	json_t *o;
-	size_t i;
-
-	if (!in->machine || !in->machine->n)
-		return json_null();
-	o = json_object();
-	for (i = 0; i < in->machine->n; i++) {
-		struct buf key = BUF_INIT;
-
-		text_escape(&key, in->machine->facts[i].key, strlen(in->machine->facts[i].key), false);
-		set(o, buf_str(&key), string(in->machine->facts[i].value));
-		buf_release(&key);
-	}
-	return o;
-}
-
 static json_t *blocks(const struct compare *c)
 {
 	json_t *o = json_object();
@@ -327,6 +310,163 @@ static json_t *blocks(const struct compare *c)
 	set(o, "before", number((double)c->blocks[VARIANT_BEFORE]));
 	set(o, "after", number((double)c->blocks[VARIANT_AFTER]));
 	set(o, "left_out", number((double)c->left_out));
+	return o;
+}
+
+/* --- counters, distributions, environment --- */
+
+static json_t *counter_side(const struct counter *c, enum variant v, const struct summary *s)
+{
+	json_t *o = json_object(), *blocks = json_array();
+	size_t i;
+
+	for (i = 0; i < c->n_values[v]; i++)
+		json_array_append_new(blocks, number(c->values[v][i]));
+	set(o, "value", number(s->mean));
+	set(o, "unit", string(c->unit));
+	set(o, "n", number((double)s->n));
+	set(o, "sd", number(s->sd));
+	set(o, "median", number(s->median));
+	set(o, "min", number(s->min));
+	set(o, "max", number(s->max));
+	set(o, "blocks", blocks);
+	return o;
+}
+
+static json_t *change(const struct estimate *e, const char *unit)
+{
+	const struct metric as_metric = { .unit = unit, .est = *e };
+
+	return difference(&as_metric);
+}
+
+static json_t *counters(const struct counted *c)
+{
+	json_t *a = json_array();
+	size_t i;
+
+	for (i = 0; c && i < c->n; i++) {
+		const struct counter *v = &c->v[i];
+		json_t *o = json_object();
+
+		set(o, "name", string(v->name));
+		set(o, "supported", json_boolean(v->supported));
+		set(o, "scaled", json_boolean(v->supported && v->running < 1));
+		set(o, "running", v->supported && v->per_op ? number(v->running) : json_null());
+		set(o, "sampled", json_boolean(v->sampled));
+		set(o, "before", v->supported ? counter_side(v, VARIANT_BEFORE, &v->est.before) : json_null());
+		set(o, "after", v->supported ? counter_side(v, VARIANT_AFTER, &v->est.after) : json_null());
+		set(o, "native", v->native.n ? counter_side(v, VARIANT_NATIVE, &v->native) : json_null());
+		set(o, "difference", v->supported ? change(&v->est, v->unit) : json_null());
+		set(o, "verdict", string(v->supported ? counter_verdict(&v->est) : "not supported"));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *buckets(const struct hist *h)
+{
+	json_t *a = json_array();
+	size_t i;
+
+	for (i = 0; i < h->n; i++)
+		json_array_append_new(a, json_pack("[o, o, o]", number((double)hist_low(h->v[i].bucket)),
+						   number((double)hist_high(h->v[i].bucket)),
+						   number((double)h->v[i].n)));
+	return a;
+}
+
+static json_t *distribution_side(const struct distribution *d, enum side s)
+{
+	json_t *o = json_object();
+
+	set(o, "values", number((double)d->side[s].total));
+	set(o, "blocks", number((double)d->blocks[s]));
+	set(o, "buckets", buckets(&d->side[s]));
+	return o;
+}
+
+static json_t *quantiles(const struct distribution *d)
+{
+	json_t *a = json_array();
+	size_t q;
+
+	for (q = 0; q < HIST_QUANTILES; q++) {
+		json_t *o = json_object();
+
+		set(o, "name", string(hist_quantiles[q].name));
+		set(o, "quantile", number(hist_quantiles[q].q));
+		set(o, "before", plain_figure(d->value[q][BEFORE], d->unit));
+		set(o, "after", plain_figure(d->value[q][AFTER], d->unit));
+		set(o, "before_mean", number(d->est[q].before.mean));
+		set(o, "after_mean", number(d->est[q].after.mean));
+		set(o, "difference", change(&d->est[q], d->unit));
+		set(o, "verdict", string(counter_verdict(&d->est[q])));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *distributions(const struct counted *c)
+{
+	json_t *a = json_array();
+	size_t i;
+
+	for (i = 0; c && i < c->n_dist; i++) {
+		const struct distribution *d = &c->dist[i];
+		json_t *o = json_object();
+
+		set(o, "name", string(d->name));
+		set(o, "unit", string(d->unit));
+		set(o, "before", distribution_side(d, BEFORE));
+		set(o, "after", distribution_side(d, AFTER));
+		set(o, "quantiles", quantiles(d));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *facts_of(const struct machine *m)
+{
+	json_t *o;
+	size_t i;
+
+	if (!m || !m->n)
+		return json_null();
+	o = json_object();
+	for (i = 0; i < m->n; i++) {
+		struct buf key = BUF_INIT;
+
+		text_escape(&key, m->facts[i].key, strlen(m->facts[i].key), false);
+		set(o, buf_str(&key), string(m->facts[i].value));
+		buf_release(&key);
+	}
+	return o;
+}
+
+static json_t *environment(const struct report_input *in)
+{
+	const struct environment *e = in->environment;
+	json_t *o, *moved;
+	struct drift *v;
+	size_t i, n;
+
+	if (!e || !e->n)
+		return json_null();
+	n = environment_drift(e, &v);
+	o = json_object();
+	moved = json_array();
+	for (i = 0; i < n; i++)
+		json_array_append_new(moved, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", string(v[i].name),
+						       "from", *v[i].before ? string(v[i].before) : json_null(),
+						       "to", string(v[i].after), "limit", string(v[i].limit),
+						       "reason", string(v[i].reason), "beyond", json_boolean(v[i].beyond)));
+	free(v);
+	set(o, "moments", number((double)e->n));
+	set(o, "before", facts_of(&e->v[0]));
+	set(o, "after", facts_of(&e->v[e->n - 1]));
+	set(o, "moved", moved);
+	set(o, "not_comparable", string(in->cmp->not_comparable));
 	return o;
 }
 
@@ -346,10 +486,13 @@ void report_json(const struct report_input *in, struct buf *out)
 				  "after", string(parts_title(in, AFTER))));
 	set(o, "blocks", blocks(in->cmp));
 	set(o, "metrics", metrics(in));
+	set(o, "counters", counters(in->counted));
+	set(o, "distributions", distributions(in->counted));
+	set(o, "environment", environment(in));
 	set(o, "profile", profile(in));
 	set(o, "case", patch_case(in));
 	set(o, "experiment", experiment(in));
-	set(o, "machine", machine(in));
+	set(o, "machine", facts_of(in->machine));
 	set(o, "runs", runs(in));
 	json_dump_callback(o, append, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
 	buf_putc(out, '\n');
