@@ -199,10 +199,33 @@ static void agent_facts(struct machine *m, struct err *err)
 	struct live *l = NULL;
 	char *program = fs_program("kab-agent", err);
 
-	if (program && !live_spawn(program, false, &sink, &l, err))
-		live_facts(l, m, err);
+	if (program && !live_spawn(program, false, &sink, &l, err) && !live_facts(l, m, err))
+		live_moving(l, m, err);
 	live_close(l);
 	free(program);
+}
+
+static void tell(const char *check, const struct finding *f, json_t *all, struct buf *out)
+{
+	json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s}", "check", check, "state", state_names[f->state],
+					     "found", f->what, "remedy", f->remedy));
+	buf_printf(out, "%-8s %-15s %s%s%s\n", state_names[f->state], check, f->what, f->remedy[0] ? " -> " : "",
+		   f->remedy);
+}
+
+/* What would make a measurement on this machine unsteady, or not comparable. */
+static void advise(const struct machine *m, json_t *all, struct buf *out)
+{
+	struct advice v[ADVICE_MAX];
+	size_t n = environment_advise(m, v), i;
+
+	for (i = 0; i < n; i++) {
+		struct finding f = { .state = v[i].good ? GOOD : LIMITED };
+
+		snprintf(f.what, sizeof(f.what), "%s", v[i].found);
+		snprintf(f.remedy, sizeof(f.remedy), "%s", v[i].remedy);
+		tell(v[i].check, &f, all, out);
+	}
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -233,11 +256,9 @@ static int run(int argc, char **argv, struct err *err)
 		struct finding f = { 0 };
 
 		checks[i].run(&m, &f);
-		json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s}", "check", checks[i].name, "state",
-						     state_names[f.state], "found", f.what, "remedy", f.remedy));
-		buf_printf(&out, "%-8s %-15s %s%s%s\n", state_names[f.state], checks[i].name, f.what,
-			   f.remedy[0] ? " -> " : "", f.remedy);
+		tell(checks[i].name, &f, all, &out);
 	}
+	advise(&m, all, &out);
 	if (why.len)
 		buf_printf(&out, "%-8s %-15s %s\n", state_names[MISSING], "agent", why.text);
 	if (common.json) {

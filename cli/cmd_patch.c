@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "jobs/exercise.h"
 #include "jobs/patch.h"
 #include "jobs/target.h"
 #include "patches/scaffold.h"
@@ -20,7 +21,7 @@ struct args {
 	struct lab_opts lab;
 	const char *target;		/* NULL: not said */
 	const char *verb, *name, *variant;
-	unsigned patience_s;
+	unsigned patience_s, switches, cycles;
 };
 
 static const char *target_of(const struct args *a)
@@ -301,9 +302,11 @@ static void say_report(const struct args *a, const struct patch_report *r, enum 
 		buf_puts(out, ".\n");
 	}
 	if (r->unloaded) {
-		buf_printf(out, "%s is unloaded", r->module);
-		took(out, ": its livepatch was out of every task after ", r->unload.transition_ns);
-		took(out, ", the module was gone in another ", r->unload.call_ns);
+		buf_printf(out, "%s is unloaded: ", r->module);
+		if (r->unload.transition_ns)
+			took(out, "its livepatch was out of every task after ", r->unload.transition_ns);
+		took(out, r->unload.transition_ns ? ", the module was gone in another " : "the module was gone in ",
+		     r->unload.call_ns);
 		buf_puts(out, ".\n");
 	}
 	if (r->stays && r->loaded)
@@ -348,6 +351,24 @@ static int unload(struct args *a, struct buf *out, struct err *err)
 	return act(a, job_patch_unload, VARIANT_NATIVE, out, err);
 }
 
+static int test(struct args *a, struct buf *out, struct err *err)
+{
+	const struct exercise_opts o = { .case_name = a->name, .target = target_of(a), .switches = a->switches,
+					 .cycles = a->cycles, .lab = a->lab };
+	struct preflight rows = { 0 };
+	int rc = job_exercise(&o, &rows, err);
+	size_t failed = preflight_failed(&rows);
+
+	if (a->common.json)
+		dump(check_json(&rows), out);
+	else
+		preflight_text(&rows, out);
+	if (!rc && failed)
+		rc = err_add(err, -EIO, "The module of the case %s is not safe to use; the row \"no\" says why.", a->name);
+	preflight_release(&rows);
+	return rc;
+}
+
 /* --- new --- */
 
 static int create(struct args *a, struct buf *out, struct err *err)
@@ -370,7 +391,7 @@ static const struct verb {
 } verbs[] = {
 	{ "list", "", list }, { "show", "NAME", show }, { "build", "NAME", build }, { "check", "NAME", check },
 	{ "load", "NAME", load }, { "switch", "NAME native|before|after", switch_to }, { "unload", "NAME", unload },
-	{ "new", "NAME", create },
+	{ "test", "NAME", test }, { "new", "NAME", create },
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
@@ -379,13 +400,15 @@ static const struct argp_option options[] = {
 	LAB_OPTIONS,
 	{ "patience", 1003, "SECONDS", 0, "load, switch, unload: reverse a livepatch transition that lasts longer (default 60)",
 	  1 },
+	{ "switches", 1004, "N", 0, "test: switches under the workload (default 500)", 1 },
+	{ "cycles", 1005, "N", 0, "test: loads and unloads under the workload (default 20)", 1 },
 	{ 0 }
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
-	uint64_t seconds;
+	uint64_t n;
 
 	if (lab_option(key, arg, &a->lab))
 		return 0;
@@ -397,9 +420,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->target = arg;
 		return 0;
 	case 1003:
-		if (!text_to_u64(arg, 1, 3600, &seconds))
+		if (!text_to_u64(arg, 1, 3600, &n))
 			argp_error(state, "--patience takes a number from 1 to 3600 (seconds)");
-		a->patience_s = (unsigned)seconds;
+		a->patience_s = (unsigned)n;
+		return 0;
+	case 1004:
+	case 1005:
+		if (!text_to_u64(arg, 1, 100000, &n))
+			argp_error(state, "--switches and --cycles take a number from 1 to 100000");
+		*(key == 1004 ? &a->switches : &a->cycles) = (unsigned)n;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 2)
@@ -407,16 +436,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		*(state->arg_num == 0 ? &a->verb : state->arg_num == 1 ? &a->name : &a->variant) = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "say what to do: list, show, build, check, load, switch, unload or new");
+		argp_error(state, "say what to do: list, show, build, check, load, switch, unload, test or new");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 static const struct argp argp = { options, parse,
-	"list\nshow NAME\nbuild NAME\ncheck NAME\nload NAME\nswitch NAME native|before|after\nunload NAME\nnew NAME",
+	"list\nshow NAME\nbuild NAME\ncheck NAME\nload NAME\nswitch NAME native|before|after\nunload NAME\ntest NAME\nnew NAME",
 	"The catalogue of patch cases: list them, show one's facts and claims, build its module and workload; check whether "
-	"a target's kernel can take the module; load it there, switch it, unload it; make the files of a new one.",
+	"a target's kernel can take the module; load it there, switch it, unload it; test it for safety under its own "
+	"workload; make the files of a new one.",
 	common_children, NULL, NULL };
 
 /* What was given fits the verb. */
@@ -434,7 +464,7 @@ static int check_args(const struct verb *v, const struct args *a, struct err *er
 
 static int run(int argc, char **argv, struct err *err)
 {
-	struct args a = { 0 };
+	struct args a = { .switches = 500, .cycles = 20 };
 	struct buf out = BUF_INIT;
 	struct watch w;
 	size_t i;
@@ -444,7 +474,7 @@ static int run(int argc, char **argv, struct err *err)
 	for (i = 0; i < VERBS && strcmp(verbs[i].name, a.verb); i++)
 		;
 	if (i == VERBS)
-		return err_add(err, -EINVAL, "`kab patch` knows list, show, build, check, load, switch, unload and new, not "
+		return err_add(err, -EINVAL, "`kab patch` knows list, show, build, check, load, switch, unload, test and new, not "
 			       "\"%.40s\".", a.verb);
 	rc = check_args(&verbs[i], &a, err);
 	if (rc)
@@ -465,5 +495,5 @@ static int run(int argc, char **argv, struct err *err)
 	return rc;
 }
 
-const struct command cmd_patch = { "patch", "list|show|build|check|load|switch|unload|new",
+const struct command cmd_patch = { "patch", "list|show|build|check|load|switch|unload|test|new",
 	"the catalogue of patch cases, and their modules by hand", &argp, run };

@@ -33,20 +33,12 @@ struct carrier {
 };
 
 /* `hint`: see live_put(). */
-static int put(struct carrier *c, const char *local, const char *hint)
+static int put_in(struct carrier *c, const char *local, const char *folder, const char *name)
 {
-	char *remote = NULL;
+	char *hint = mem_printf("%s/%s", folder, name), *remote = NULL;
 	int rc = target_put_as(c->t, local, hint, &remote, c->err);
 
 	free(remote);
-	return rc;
-}
-
-static int put_in(struct carrier *c, const char *local, const char *folder, const char *name)
-{
-	char *hint = mem_printf("%s/%s", folder, name);
-	int rc = put(c, local, hint);
-
 	free(hint);
 	return rc;
 }
@@ -96,12 +88,12 @@ static int library(struct carrier *c, const char *program, char *line)
 	return added ? put_in(c, path, "lib", name) : 0;
 }
 
-static int program(struct carrier *c, const char *path, const char *name, const char *loader)
+static int program(struct carrier *c, const char *path, const char *name, const char *loader, char **remote)
 {
 	const char *const argv[] = { loader, "--list", path, NULL };
 	struct buf list = BUF_INIT;
 	const struct proc_opts o = { .out = &list };
-	char *remote = NULL, *line, *state = NULL;
+	char *line, *state = NULL;
 	int rc = proc_run(argv, &o, c->err);
 
 	if (rc > 0)
@@ -115,8 +107,7 @@ static int program(struct carrier *c, const char *path, const char *name, const 
 	if (!rc)
 		rc = put_in(c, path, "lib", name);
 	if (!rc)
-		rc = live_put(c->t->live, name, launcher, sizeof(launcher) - 1, &remote, c->err);
-	free(remote);
+		rc = live_put(c->t->live, name, launcher, sizeof(launcher) - 1, remote, c->err);
 	buf_release(&list);
 	return rc;
 }
@@ -138,9 +129,20 @@ static char *in_path(const char *name)
 	return NULL;
 }
 
+/* A program with what it needs, or a file of data; *remote is the caller's. */
+static int put_whole(struct carrier *c, const char *path, char **remote)
+{
+	const char *name = strrchr(path, '/') + 1;
+	char *loader = loader_of(path);
+	int rc = loader ? program(c, path, name, loader, remote) : target_put_as(c->t, path, name, remote, c->err);
+
+	free(loader);
+	return rc;
+}
+
 static int carry_file(struct carrier *c, const struct carried_file *f)
 {
-	char *path = strchr(f->path, '/') ? mem_strdup(f->path) : in_path(f->path), *loader;
+	char *path = strchr(f->path, '/') ? mem_strdup(f->path) : in_path(f->path), *remote = NULL;
 	int rc;
 
 	if (!path || access(path, R_OK)) {
@@ -148,18 +150,17 @@ static int carry_file(struct carrier *c, const struct carried_file *f)
 		return err_add(c->err, -ENOENT, "The workload of %s needs %s, which is not on this machine; install it "
 			       "(Debian: apt-get install %s).", c->case_name, f->path, f->package);
 	}
-	loader = loader_of(path);
-	rc = loader ? program(c, path, strrchr(path, '/') + 1, loader) : put(c, path, strrchr(path, '/') + 1);
-	free(loader);
+	rc = put_whole(c, path, &remote);
+	free(remote);
 	free(path);
 	return rc;
 }
 
-int carry(struct target *t, const struct patch_case *pcase, struct err *err)
+int carry(struct target *t, const struct patch_case *pcase, const char *workload, char **remote, struct err *err)
 {
 	struct carrier c = { .t = t, .case_name = pcase->facts.name, .libraries = MAP_INIT, .err = err };
 	size_t i;
-	int rc = 0;
+	int rc = put_whole(&c, workload, remote);
 
 	for (i = 0; !rc && i < pcase->n_carried; i++)
 		rc = carry_file(&c, &pcase->carried[i]);

@@ -20,7 +20,10 @@
 
 struct target;
 
-/* Puts all files of the case there. -ENOENT with the package to install when one is not on this machine. */
-int carry(struct target *t, const struct patch_case *c, struct err *err);
+/*
+ * Puts the case's workload there, built at the path `workload`, and all files of the case; *remote is how it is
+ * called there and the caller's. -ENOENT with the package to install when one is not on this machine.
+ */
+int carry(struct target *t, const struct patch_case *c, const char *workload, char **remote, struct err *err);
 
 #endif

@@ -77,9 +77,7 @@ static int find(struct patch_job *j)
 
 static int build(struct patch_job *j, struct err *err)
 {
-	int rc = j->target.kind->can_load(&j->target, err);
-
-	return rc ? rc : case_build(&j->c, j->target.kernel.release, j->target.kernel.build, stopped, j, &j->build, err);
+	return case_build(&j->c, j->target.kernel.release, j->target.kernel.build, stopped, j, &j->build, err);
 }
 
 static int open_target(struct patch_job *j, bool as_root)
@@ -207,7 +205,7 @@ int job_patch_check(const struct patch_opts *o, struct patch_report *r, struct e
 
 	/* A module that cannot be built is one more row, not the end of the look. */
 	if (!rc && case_for_kernel(&j.c, j.target.kernel.release))
-		rc2 = build(&j, &j.not_built);
+		rc2 = j.target.kind->can_load(&j.target, &j.not_built) ?: build(&j, &j.not_built);
 	if (rc2 == -ECANCELED)
 		rc = err_add(err, rc2, "Stopped.");
 	if (!rc)
@@ -228,6 +226,8 @@ static int ready(struct patch_job *j)
 {
 	int rc = find(j);
 
+	if (!rc)
+		rc = j->target.kind->can_load(&j->target, j->err);
 	if (!rc && !case_for_kernel(&j->c, j->target.kernel.release))
 		rc = wrong_kernel(j);
 	if (!rc)

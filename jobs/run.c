@@ -20,7 +20,11 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "jobs/carry.h"
+#include "jobs/equal.h"
+#include "jobs/fault.h"
 #include "jobs/keep.h"
+#include "jobs/patch.h"
+#include "jobs/stage.h"
 #include "jobs/target.h"
 #include "profile/events.h"
 
@@ -42,9 +46,11 @@ struct job {
 	struct event_list events;	/* what --events asks for */
 	struct job_progress progress;
 	char **argv;			/* of the workload on the target, NULL at the end */
-	char *dir;			/* there, of the workload and what was carried along */
+	struct stage stage;
 	struct buf params;		/* of the module */
 	bool loaded;
+	bool in_block;			/* the workload runs: a fault of the kernel stops it */
+	struct fault fault;
 	unsigned planned, done;		/* blocks of every kind */
 	unsigned ordinal;
 	struct { double v[512]; size_t n; } timed[VARIANT_COUNT];	/* wall per operation so far, ns */
@@ -63,7 +69,7 @@ static bool stopped(void *ctx)
 {
 	struct job *j = ctx;
 
-	return j->w->stop && j->w->stop(j->w->ctx);
+	return (j->in_block && j->fault.what[0]) || (j->w->stop && j->w->stop(j->w->ctx));
 }
 
 static void say(struct job *j)
@@ -116,7 +122,6 @@ static int on_tick(void *ctx, uint64_t elapsed_ns, uint64_t samples, uint64_t lo
 static int step_find(struct job *j)
 {
 	struct lab_opts lab = j->o->lab;
-	size_t i;
 	int rc;
 
 	lab.progress = lab_progress;
@@ -127,16 +132,10 @@ static int step_find(struct job *j)
 		rc = j->target.kind->can_load(&j->target, j->err);
 	if (rc)
 		return rc;
-	for (i = 0; i < j->pcase.facts.n_kernels; i++) {
-		const char *line = j->pcase.facts.kernels[i];
-		size_t n = strlen(line);
-
-		if (!strncmp(j->target.kernel.release, line, n) && strchr(".-", j->target.kernel.release[n]))
-			return 0;
-	}
-	return err_add(j->err, -ENOTSUP, "The case %s is not for kernel %s: see `kab patch show %s` for the kernels it "
-		       "applies to, and choose one with --kernel.", j->o->case_name, j->target.kernel.release,
-		       j->o->case_name);
+	if (case_for_kernel(&j->pcase, j->target.kernel.release))
+		return 0;
+	return err_add(j->err, -ENOTSUP, "The case %s is not for kernel %s; `kab patch check %s` with the same options says "
+		       "why, and --kernel chooses another.", j->o->case_name, j->target.kernel.release, j->o->case_name);
 }
 
 static int step_build(struct job *j)
@@ -154,31 +153,11 @@ static int step_open(struct job *j)
 	lab.stop = stopped;
 	lab.ctx = j;
 	rc = j->target.kind->open(&j->target, &lab, true, j->err);
-	return rc ? rc : target_facts(&j->target, &j->machine, j->err);
-}
-
-static unsigned ops_per_block(const struct job *j)
-{
-	return j->o->ops ? j->o->ops : j->pcase.ops_per_block;
-}
-
-/* With {ops}, and {dir} as soon as that is known, filled in. */
-static char *expand(const struct job *j, const char *text)
-{
-	struct buf out = BUF_INIT;
-
-	while (*text) {
-		if (!strncmp(text, "{ops}", 5)) {
-			buf_printf(&out, "%u", ops_per_block(j));
-			text += 5;
-		} else if (!strncmp(text, "{dir}", 5) && j->dir) {
-			buf_puts(&out, j->dir);
-			text += 5;
-		} else {
-			buf_putc(&out, *text++);
-		}
-	}
-	return out.data ? buf_detach(&out) : mem_strdup("");
+	if (!rc)
+		rc = target_facts(&j->target, &j->machine, j->err);
+	if (!rc)
+		j->fault.tainted = live_tainted(j->target.live);
+	return rc;
 }
 
 /* The experiment exists from here on, so that a failure below is kept with its reason. */
@@ -195,7 +174,7 @@ static int step_begin(struct job *j)
 		goto out;
 	buf_printf(&command, "%s/workload", j->o->case_name);
 	for (i = 0; i < j->pcase.n_workload_args; i++) {
-		char *arg = expand(j, j->pcase.workload_args[i]);
+		char *arg = stage_expand(&j->stage, j->pcase.workload_args[i]);
 
 		buf_printf(&command, " %s", arg);
 		free(arg);
@@ -223,50 +202,26 @@ out:
 	return rc;
 }
 
-static int shell(struct job *j, const char *command, struct buf *out)
+/* Refuses before anything is loaded what would fail, or measure something else, afterwards. */
+static int step_preflight(struct job *j)
 {
-	char *expanded = expand(j, command);
-	const char *argv[] = { "/bin/sh", "-c", expanded, NULL };
-	int status = 0, rc = live_capture(j->target.live, argv, out, &status, j->err);
+	struct preflight p = { 0 };
+	int rc = job_preflight(j->target.live, &j->pcase, j->build.module, NULL, true, &p, j->err);
 
-	free(expanded);
-	if (!rc && status)
-		rc = err_add(j->err, -EIO, "The case's command \"%s\" ended with status %d on the target: %.200s",
-			     command, status, out->len ? out->data : "it printed nothing.");
+	if (!rc)
+		rc = preflight_verdict(&p, j->o->case_name, j->o->target, j->err);
+	preflight_release(&p);
 	return rc;
 }
 
 static int step_prepare(struct job *j)
 {
-	struct buf out = BUF_INIT;
-	char *workload = NULL;
-	size_t i, n = 0;
-	int rc = target_put(&j->target, j->build.workload, &workload, j->err);
+	int rc = stage_open(&j->stage, j->build.workload, j->err);
 
 	if (!rc)
-		rc = carry(&j->target, &j->pcase, j->err);
-	if (rc) {
-		free(workload);
-		return rc;
-	}
-	j->dir = mem_printf("%.*s", (int)(strrchr(workload, '/') - workload), workload);
-	if (j->o->workload) {
-		free(workload);
-		j->argv = mem_calloc(4, sizeof(*j->argv));
-		j->argv[0] = mem_strdup("/bin/sh");
-		j->argv[1] = mem_strdup("-c");
-		j->argv[2] = expand(j, j->o->workload);
-	} else {
-		j->argv = mem_calloc(j->pcase.n_workload_args + 2, sizeof(*j->argv));
-		j->argv[n++] = workload;
-		for (i = 0; i < j->pcase.n_workload_args; i++)
-			j->argv[n++] = expand(j, j->pcase.workload_args[i]);
-	}
-	for (i = 0; !rc && i < j->pcase.n_setup; i++) {
-		buf_clear(&out);
-		rc = shell(j, j->pcase.setup[i], &out);
-	}
-	buf_release(&out);
+		rc = stage_setup(&j->stage, j->err);
+	if (!rc)
+		j->argv = stage_argv(&j->stage, j->o->workload);
 	return rc;
 }
 
@@ -303,7 +258,7 @@ static int step_settle(struct job *j)
 		if (stopped(j))
 			rc = err_add(j->err, -ECANCELED, "Stopped.");
 		buf_clear(&out);
-		rc = rc ? rc : shell(j, command, &out);
+		rc = rc ? rc : stage_shell(&j->stage, command, &out, j->err);
 		second = rc ? NULL : strchr(buf_str(&out), '\n');
 		if (!second || !cpu_ticks(buf_str(&out), &busy[0], &total[0]) ||
 		    !cpu_ticks(second + 1, &busy[1], &total[1]) || total[1] <= total[0])
@@ -331,92 +286,66 @@ static int step_load(struct job *j)
 	return rc;
 }
 
-/* The outputs of every check command, under one variant. */
-static int outputs(struct job *j, struct buf out[], size_t n)
+/*
+ * Native is the kernel before the module is loaded, or with its livepatch
+ * disabled. `when`: see equal_judge().
+ */
+static int gate(struct job *j, const char *when)
 {
+	static const enum variant order[] = { VARIANT_NATIVE, VARIANT_BEFORE, VARIANT_AFTER };
+	struct buf *out[VARIANT_COUNT] = { NULL };
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; !rc && i < n; i++)
-		rc = shell(j, j->pcase.check[i], &out[i]);
+	for (i = 0; !rc && i < 3; i++) {
+		if (!j->loaded && order[i] != VARIANT_NATIVE)
+			rc = step_load(j);
+		if (!rc && j->loaded)
+			rc = live_module_switch(j->target.live, j->pcase.facts.module, order[i], j->err);
+		if (!rc)
+			rc = stage_outputs(&j->stage, &out[order[i]], j->err);
+	}
+	if (!rc)
+		rc = equal_judge(&j->pcase, out, when, j->err);
+	for (i = 0; i < 3; i++)
+		stage_outputs_free(&j->stage, out[order[i]]);
 	return rc;
 }
 
-static size_t line_of(const struct buf *b, size_t at)
-{
-	size_t line = 1, i;
-
-	for (i = 0; i < at && i < b->len; i++)
-		line += b->data[i] == '\n';
-	return line;
-}
-
-static int same(struct job *j, const struct buf *a, const char *name_a, const struct buf *b, const char *name_b,
-		const char *command)
-{
-	size_t i;
-
-	if (a->len == b->len && !memcmp(buf_str(a), buf_str(b), a->len))
-		return 0;
-	for (i = 0; i < a->len && i < b->len && a->data[i] == b->data[i]; i++)
-		;
-	return err_add(j->err, -EBADMSG, "The output of \"%s\" differs between %s and %s at byte %zu (line %zu), so the "
-		       "variants are not equivalent and nothing was timed; mend the module.",
-		       command, name_a, name_b, i, line_of(a, i));
-}
-
-/* Native was captured before the module was loaded: it is the running kernel untouched. */
 static int step_check(struct job *j)
 {
-	size_t n = j->pcase.n_check, i;
-	struct buf *native = mem_calloc(n, sizeof(*native)), *before = mem_calloc(n, sizeof(*before)),
-		   *after = mem_calloc(n, sizeof(*after));
-	const char *module = j->pcase.facts.module;
-	int rc = outputs(j, native, n);
+	return gate(j, "so nothing was timed: mend the module");
+}
 
-	if (!rc)
-		rc = step_load(j);
-	if (!rc)
-		rc = live_module_switch(j->target.live, module, VARIANT_BEFORE, j->err);
-	if (!rc)
-		rc = outputs(j, before, n);
-	if (!rc)
-		rc = live_module_switch(j->target.live, module, VARIANT_AFTER, j->err);
-	if (!rc)
-		rc = outputs(j, after, n);
-	for (i = 0; !rc && i < n; i++) {
-		rc = same(j, &native[i], "native", &before[i], "before", j->pcase.check[i]);
-		if (!rc)
-			rc = same(j, &before[i], "before", &after[i], "after", j->pcase.check[i]);
-	}
-	for (i = 0; i < n; i++) {
-		buf_release(&native[i]);
-		buf_release(&before[i]);
-		buf_release(&after[i]);
-	}
-	free(native);
-	free(before);
-	free(after);
-	return rc;
+static int step_check_again(struct job *j)
+{
+	return gate(j, "although they were before the timing: what was measured is kept, and proves nothing");
+}
+
+/* --- faults of the kernel --- */
+
+static void on_log_line(void *ctx, const char *line)
+{
+	fault_hear(&((struct job *)ctx)->fault, line);
+}
+
+static bool faulted(struct job *j)
+{
+	return j->target.live && fault_now(&j->fault, live_tainted(j->target.live));
 }
 
 /* --- blocks --- */
 
-/* What the kernel says when a variant has broken it. */
-static const char *kernel_fault(const char *log)
+/* The kernel's log is kept whatever became of the block. */
+static int keep_log(struct job *j, const struct run *run)
 {
-	static const char *const words[] = { "WARNING: CPU", "BUG:", "Oops:", "general protection fault", "Call Trace:" };
-	size_t i;
+	const struct buf *log = &j->target.ingest.log;
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strstr(log, words[i]))
-			return words[i];
-	return NULL;
+	return log->len ? store_text_add(j->store, run->id, "kernel-log", log->data, j->err) : 0;
 }
 
 static int keep_result(struct job *j, struct run *run, const struct live_result *r)
 {
-	const struct buf *log = &j->target.ingest.log;
 	int rc = 0;
 
 	run->wall_ns = r->wall_ns;
@@ -428,13 +357,11 @@ static int keep_result(struct job *j, struct run *run, const struct live_result 
 	run->bad_stacks = r->bad_stacks;
 	run->exit_status = r->exit_status;
 	run->event = r->event[0] ? mem_strdup(r->event) : NULL;
-	run->state = r->exit_status ? RUN_FAILED : RUN_COMPLETE;
+	run->state = r->exit_status || faulted(j) ? RUN_FAILED : RUN_COMPLETE;
 	if (r->event[0])
 		rc = store_event(j->store, run->id, 0, r->event, ingest_event_unit(r->event), j->err);
 	if (!rc)
 		rc = keep_figures(j->store, run->id, r, j->o->exact, run->sampled ? j->target.ingest.trace : NULL, j->err);
-	if (!rc && log->len)
-		rc = store_text_add(j->store, run->id, "kernel-log", log->data, j->err);
 	if (!rc && r->output.len)
 		rc = store_text_add(j->store, run->id, "output", r->output.data, j->err);
 	return rc;
@@ -442,16 +369,36 @@ static int keep_result(struct job *j, struct run *run, const struct live_result 
 
 static int judge(struct job *j, const struct run *run, const struct live_result *r)
 {
-	const char *fault = kernel_fault(buf_str(&j->target.ingest.log));
-
-	if (fault)
-		return err_add(j->err, -EIO, "The kernel logged \"%s\" during block %u (%s), so the run was stopped; its log "
-			       "is kept with the block.", fault, run->ordinal, variant_name(run->variant));
 	if (r->exit_status)
 		return err_add(j->err, -EIO, "The workload ended with status %d in block %u (%s): %.200s", r->exit_status,
 			       run->ordinal, variant_name(run->variant),
 			       r->output.len ? r->output.data : "it printed nothing.");
 	return 0;
+}
+
+/* Runs the workload once under the variant that the run names, and keeps what came of it. */
+static int measure(struct job *j, const struct live_block *spec, struct run *run, struct live_result *r)
+{
+	int rc = 0, rc2;
+
+	if (!run->ordinal)
+		rc = keep_environment(j->store, run->id, "environment-before", j->target.live, j->err);
+	if (!rc)
+		rc = live_module_switch(j->target.live, j->pcase.facts.module, run->variant, j->err);
+	j->in_block = true;
+	if (!rc)
+		rc = live_run(j->target.live, spec, r, j->err);
+	j->in_block = false;
+	if (!rc)
+		rc = keep_result(j, run, r);
+	else
+		run->state = faulted(j) ? RUN_FAILED : RUN_INCOMPLETE;
+	if (!rc)
+		rc = keep_environment(j->store, run->id, "environment", j->target.live, j->err);
+	rc2 = keep_log(j, run);
+	rc = rc ? rc : rc2;
+	rc2 = store_run_finish(j->store, run, rc ? NULL : j->err);
+	return rc ? rc : rc2;
 }
 
 /* `freq_hz` 0: timed, not sampled. */
@@ -464,7 +411,7 @@ static int block(struct job *j, enum variant v, bool warmup, uint64_t freq_hz)
 				   .freq_hz = freq_hz, .clocks = CLOCKS, .drain_after = j->o->exact,
 				   .counted = !sampled && !j->o->no_counters };
 	struct live_result r = { 0 };
-	int rc, rc2;
+	int rc;
 
 	j->progress.block = j->done + 1;
 	j->progress.variant = v;
@@ -480,27 +427,14 @@ static int block(struct job *j, enum variant v, bool warmup, uint64_t freq_hz)
 	ingest_run(&j->target.ingest, run.id);
 	if (sampled && j->target.ingest.trace)
 		spec.tracepoints = trace_tracepoints(j->target.ingest.trace, &spec.n_tracepoints);
-	if (!run.ordinal)
-		rc = keep_environment(j->store, run.id, "environment-before", j->target.live, j->err);
-	if (!rc)
-		rc = live_module_switch(j->target.live, j->pcase.facts.module, v, j->err);
-	if (!rc)
-		rc = live_run(j->target.live, &spec, &r, j->err);
-	if (!rc)
-		rc = keep_result(j, &run, &r);
-	else
-		run.state = RUN_INCOMPLETE;
-	if (!rc)
-		rc = keep_environment(j->store, run.id, "environment", j->target.live, j->err);
-	rc2 = store_run_finish(j->store, &run, rc ? NULL : j->err);
-	rc = rc ? rc : rc2;
+	rc = measure(j, &spec, &run, &r);
 	if (!rc)
 		rc = judge(j, &run, &r);
 	if (!rc) {
 		typeof(&j->timed[0]) t = &j->timed[v];
 
 		j->done++;
-		j->progress.fraction = 0.2 + 0.8 * j->done / j->planned;
+		j->progress.fraction = 0.2 + 0.75 * j->done / j->planned;
 		j->progress.samples = r.samples;
 		j->progress.lost += r.lost;
 		if (!warmup && !sampled && r.ops > 0 && t->n < sizeof(t->v) / sizeof(t->v[0]))
@@ -593,13 +527,35 @@ static const struct step {
 	{ JOB_BUILD, 0.04, "building the module and the workload", step_build },
 	{ JOB_BOOT,  0.08, "starting the target", step_open },
 	{ JOB_STORE, 0.14, "opening the experiment", step_begin },
+	{ JOB_CHECK, 0.14, "looking whether the kernel can take the module", step_preflight },
 	{ JOB_LOAD,  0.15, "preparing the workload", step_prepare },
 	{ JOB_LOAD,  0.15, "waiting until the target is at rest", step_settle },
 	{ JOB_CHECK, 0.16, "comparing the output of native, before and after", step_check },
 	{ JOB_BLOCK, 0.20, "measuring", step_blocks },
-	{ JOB_LOAD,  1.00, "unloading the module", step_unload },
+	{ JOB_CHECK, 0.95, "comparing the output of native, before and after again", step_check_again },
+	{ JOB_LOAD,  0.98, "unloading the module", step_unload },
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
+
+/*
+ * A fault says more than whatever else went wrong because of it. The kernel's own
+ * code is put back at once; that may fail in a kernel that is broken.
+ */
+static int stop_for_fault(struct job *j)
+{
+	bool back = !j->loaded || !live_module_unload(j->target.live, j->pcase.facts.module, NULL);
+
+	j->loaded = j->loaded && !back;
+	err_clear(j->err);
+	err_add(j->err, 0, "The kernel reported a fault (%s)", j->fault.what);
+	if (j->ordinal)
+		err_add(j->err, 0, "in or before block %u (%s), so the run was stopped; its log is kept with the block.",
+			j->ordinal - 1, variant_name(j->progress.variant));
+	else
+		err_add(j->err, 0, "before anything was timed, so the run was stopped.");
+	return err_add(j->err, -EIO, "The module %s.", back ? "is unloaded: the kernel's own code runs" :
+		       "could not be unloaded: restart that machine");
+}
 
 /* Closes the experiment with what is known of its end. */
 static int finish(struct job *j, int rc)
@@ -641,8 +597,10 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 		rc = err_add(err, -EINVAL, "--exact counts instructions in the lab's guest and is for -t vm only.");
 	if (!rc && o->blocks < 1)
 		rc = err_add(err, -EINVAL, "An experiment needs at least 1 block of each variant.");
+	j->stage = (struct stage){ .t = &j->target, .c = &j->pcase, .ops = o->ops ? o->ops : case_ops(&j->pcase, o->target) };
 	j->target.ingest.tick = on_tick;
 	j->target.ingest.stop = stopped;
+	j->target.ingest.heard = on_log_line;
 	j->target.ingest.ctx = j;
 	for (i = 0; !rc && i < STEPS; i++) {
 		j->progress.phase = steps[i].phase;
@@ -650,6 +608,8 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 		snprintf(j->progress.text, sizeof(j->progress.text), "%.199s", steps[i].text);
 		say(j);
 		rc = stopped(j) ? err_add(err, -ECANCELED, "Stopped.") : steps[i].run(j);
+		if (faulted(j))
+			rc = stop_for_fault(j);
 		*experiment = j->exp.id;
 	}
 	if (rc && rc != -ECANCELED && j->target.kind)
@@ -666,10 +626,8 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 	case_release(&j->pcase);
 	machine_release(&j->machine);
 	experiment_release(&j->exp);
-	for (i = 0; j->argv && j->argv[i]; i++)
-		free(j->argv[i]);
-	free(j->argv);
-	free(j->dir);
+	stage_argv_free(j->argv);
+	stage_release(&j->stage);
 	buf_release(&j->params);
 	free(j);
 	return rc;

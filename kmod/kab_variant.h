@@ -97,7 +97,7 @@ MODULE_INFO(livepatch, "Y");
  * Where a kernel function that is not exported begins, NULL with a message when there is none. The kernel
  * resolves the name of a kprobe, so one is registered, disabled so that no code is touched, and taken back.
  * With IBT the answer lies behind the function's ENDBR: good for a direct call, never for an indirect one.
- * Hence KAB_IMPORT().
+ * Hence KAB_IMPORT(), and kab_find_entry().
  */
 static __maybe_unused void * __init kab_find(const char *name)
 {
@@ -111,6 +111,18 @@ static __maybe_unused void * __init kab_find(const char *name)
 	}
 	address = probe.addr;
 	unregister_kprobe(&probe);
+	return address;
+}
+
+/* The same as a pointer to call or to hand on: with IBT it is to name the ENDBR. */
+static __maybe_unused void * __init kab_find_entry(const char *name)
+{
+	u8 *address = kab_find(name);
+
+#ifdef CONFIG_X86_KERNEL_IBT
+	if (address && is_endbr(*(u32 *)(address - sizeof(u32))))
+		address -= sizeof(u32);
+#endif
 	return address;
 }
 

@@ -27,12 +27,27 @@
 #include "patches/module.h"
 
 #define SOURCE_LIMIT (4U << 20)		/* bytes of one source file */
+#define LIBRARY_LIMIT (16U << 20)	/* bytes of a library */
 #define VERSIONS_LIMIT (64U << 20)	/* bytes of Module.symvers; the distribution's has 3 MB */
 
 /* Without pahole the kernel's own build would fail to add type information, which nothing here reads. */
 static const char no_btf[] = "CONFIG_DEBUG_INFO_BTF_MODULES=";
-static const char *const workload_options[] = { "-std=gnu11", "-O2", "-static" };
+static const char *const workload_options[] = { "-std=gnu11", "-O2" };
 #define WORKLOAD_OPTIONS (sizeof(workload_options) / sizeof(workload_options[0]))
+
+/*
+ * The libraries a workload may be linked with. A workload that has none is static. One that has is not, since
+ * distributions have no static archive of some: what it needs is then carried to the target with it.
+ */
+static const struct library {
+	const char *name;		/* in case.yaml */
+	const char *file;		/* as gcc finds it */
+	const char *option;
+	const char *package;		/* Debian's */
+} libraries[] = {
+	{ "mnl", "libmnl.so", "-lmnl", "libmnl-dev" },
+};
+#define LIBRARIES (sizeof(libraries) / sizeof(libraries[0]))
 
 struct builder {
 	const struct patch_case *c;
@@ -287,19 +302,76 @@ static int check_kernel(struct builder *b)
 
 /* --- the workload --- */
 
+/* Where the library is; NULL with a sentence when gcc finds none. The caller frees. */
+static char *find_library(struct builder *b, const struct library *lib)
+{
+	char *question = mem_printf("-print-file-name=%s", lib->file);
+	const char *const argv[] = { "gcc", question, NULL };
+	struct buf out = BUF_INIT;
+	struct proc_opts o = { .out = &out, .stop = b->stop, .ctx = b->ctx };
+	char *path = NULL;
+	int rc = proc_run(argv, &o, b->err);
+
+	/* What it does not find, it gives back as it was asked. */
+	if (!rc && buf_str(&out)[0] == '/')
+		path = mem_printf("%.*s", (int)strcspn(out.data, "\n"), out.data);
+	else if (rc >= 0)
+		err_add(b->err, -ENOENT, "The library %s is missing, so the workload of the case %s cannot be "
+			"built; install it (Debian: apt-get install %s).", lib->file, b->c->facts.name,
+			lib->package);
+	buf_release(&out);
+	free(question);
+	return path;
+}
+
+/* The case's libraries in libs[LIBRARIES]; each must be one that the table has, and be named once. */
+static int find_libraries(struct builder *b, const struct library *libs[], size_t *n)
+{
+	size_t i, j, k;
+
+	for (*n = i = 0; i < b->c->n_workload_libs; i++) {
+		const char *name = b->c->workload_libs[i];
+
+		for (j = 0; j < LIBRARIES && strcmp(libraries[j].name, name); j++)
+			;
+		for (k = 0; k < *n && libs[k] != &libraries[j]; k++)
+			;
+		if (j == LIBRARIES || k < *n) {
+			struct buf shown = BUF_INIT;
+
+			text_escape(&shown, name, strnlen(name, 64), false);
+			err_add(b->err, -EINVAL, "The workload of the case %s asks for the library \"%s\", which %s; "
+				"mend \"libs\" in its case.yaml.", b->c->facts.name, buf_str(&shown),
+				k < *n ? "it has named already" : "kab does not know");
+			buf_release(&shown);
+			return -EINVAL;
+		}
+		libs[(*n)++] = &libraries[j];
+	}
+	return 0;
+}
+
 static int make_workload(struct builder *b, const char *tmp, char **made)
 {
 	char *source = mem_printf("%s/%s", b->c->dir, b->c->workload_source);
-	const char *argv[3 + WORKLOAD_OPTIONS + 4] = { "env", "LC_ALL=C", "gcc" };
-	int rc;
+	const char *argv[3 + WORKLOAD_OPTIONS + 4 + LIBRARIES + 1] = { "env", "LC_ALL=C", "gcc" };
+	const struct library *libs[LIBRARIES];
+	size_t n_libs, n = 3, i;
+	int rc = find_libraries(b, libs, &n_libs);
 
 	*made = mem_printf("%s/workload", tmp);
-	memcpy(&argv[3], workload_options, sizeof(workload_options));
-	argv[3 + WORKLOAD_OPTIONS] = "-o";
-	argv[4 + WORKLOAD_OPTIONS] = *made;
-	argv[5 + WORKLOAD_OPTIONS] = source;
-	rc = compile(b, argv, "The workload", b->c->dir, "If the C library is missing, install it (Debian: "
-		     "apt-get install libc6-dev).");
+	for (i = 0; i < WORKLOAD_OPTIONS; i++)
+		argv[n++] = workload_options[i];
+	if (!n_libs)
+		argv[n++] = "-static";
+	argv[n++] = "-o";
+	argv[n++] = *made;
+	argv[n++] = source;
+	for (i = 0; i < n_libs; i++)
+		argv[n++] = libs[i]->option;
+	if (!rc)
+		rc = compile(b, argv, "The workload", b->c->dir, "If the C library is missing, install it "
+			     "(Debian: apt-get install libc6-dev).");
 	free(source);
 	return rc;
 }
@@ -307,13 +379,22 @@ static int make_workload(struct builder *b, const char *tmp, char **made)
 static int workload_digest(struct builder *b, uint64_t *d)
 {
 	char *source = mem_printf("%s/%s", b->c->dir, b->c->workload_source);
-	size_t i;
-	int rc;
+	const struct library *libs[LIBRARIES];
+	size_t n_libs, i;
+	int rc = find_libraries(b, libs, &n_libs);
 
 	digest_str(d, b->compiler);
 	for (i = 0; i < WORKLOAD_OPTIONS; i++)
 		digest_str(d, workload_options[i]);
-	rc = digest_file(d, source, SOURCE_LIMIT, b->err);
+	for (i = 0; !rc && i < n_libs; i++) {
+		char *path = find_library(b, libs[i]);
+
+		digest_str(d, libs[i]->option);
+		rc = path ? digest_file(d, path, LIBRARY_LIMIT, b->err) : -ENOENT;
+		free(path);
+	}
+	if (!rc)
+		rc = digest_file(d, source, SOURCE_LIMIT, b->err);
 	free(source);
 	return rc;
 }

@@ -53,6 +53,8 @@ struct case_file {
 
 #define END CYAML_FIELD_END
 #define NAME(key, type, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1, NAME_MAX_LEN)
+#define MAYBE_NAME(key, type, member) \
+	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 1, NAME_MAX_LEN)
 #define LINE(key, type, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1, LINE_MAX_LEN)
 #define MAYBE_LINE(key, type, member) \
 	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 1, LINE_MAX_LEN)
@@ -125,6 +127,8 @@ static const cyaml_schema_value_t symbol = {
 static const cyaml_schema_field_t patched_fields[] = {
 	NAME("function", struct patched_function, name),
 	LIST("callers", struct patched_function, callers, n_callers, &symbol),
+	MAYBE_NAME("before", struct patched_function, before),
+	MAYBE_NAME("after", struct patched_function, after),
 	END
 };
 static const cyaml_schema_value_t patched = {
@@ -161,8 +165,10 @@ static const cyaml_schema_value_t param = {
 static const cyaml_schema_field_t workload_fields[] = {
 	NAME("source", struct patch_case, workload_source),
 	MAYBE_LIST("args", struct patch_case, workload_args, n_workload_args, &line),
+	MAYBE_LIST("libs", struct patch_case, workload_libs, n_workload_libs, &line),
 	CYAML_FIELD_UINT("ops_per_block", CYAML_FLAG_DEFAULT, struct patch_case, ops_per_block),
 	MAYBE_LIST("files", struct patch_case, carried, n_carried, &carried),
+	CYAML_FIELD_UINT("lab_ops_per_block", CYAML_FLAG_OPTIONAL, struct patch_case, lab_ops_per_block),
 	END
 };
 
@@ -250,7 +256,7 @@ static int check_names(const struct patch_case *c, const char *origin, struct er
 	if (!made_of(c->workload_source, C_NAME "-.") || c->workload_source[0] == '.' ||
 	    !dot || strcmp(dot, ".c"))
 		return invalid(err, origin, "\"source\" of the workload is a C file beside the case file");
-	if (c->ops_per_block < 1 || c->ops_per_block > 1000000000)
+	if (c->ops_per_block < 1 || c->ops_per_block > 1000000000 || c->lab_ops_per_block > 1000000000)
 		return invalid(err, origin, "\"ops_per_block\" is 1 to 1,000,000,000");
 	for (i = 0; i < f->n_functions; i++) {
 		const struct replaced_function *r = &f->functions[i];
@@ -266,6 +272,10 @@ static int check_names(const struct patch_case *c, const char *origin, struct er
 		for (k = 0; k <= c->patched[i].n_callers; k++)
 			if (!made_of(k ? c->patched[i].callers[k - 1] : c->patched[i].name, C_NAME "."))
 				return invalid(err, origin, "a name in \"patched\" is not a symbol");
+	for (i = 0; i < c->n_patched; i++)
+		if (!made_of(c->patched[i].before ? c->patched[i].before : "", C_NAME) ||
+		    !made_of(c->patched[i].after ? c->patched[i].after : "", C_NAME))
+			return invalid(err, origin, "a name in \"patched\" is not a symbol");
 	for (i = 0; i < c->n_carried; i++) {
 		const char *path = c->carried[i].path;
 
@@ -393,6 +403,7 @@ void case_release(struct patch_case *c)
 		free(c->params[i].help);
 	}
 	free(c->params);
+	strings_release(c->workload_libs, c->n_workload_libs);
 	strings_release(c->setup, c->n_setup);
 	strings_release(c->check, c->n_check);
 	for (i = 0; i < c->n_requires; i++) {
@@ -403,6 +414,8 @@ void case_release(struct patch_case *c)
 	for (i = 0; i < c->n_patched; i++) {
 		free(c->patched[i].name);
 		strings_release(c->patched[i].callers, c->patched[i].n_callers);
+		free(c->patched[i].before);
+		free(c->patched[i].after);
 	}
 	free(c->patched);
 	memset(c, 0, sizeof(*c));
@@ -536,21 +549,59 @@ bool case_for_kernel(const struct patch_case *c, const char *release)
 	return false;
 }
 
+unsigned case_ops(const struct patch_case *c, const char *target)
+{
+	return c->lab_ops_per_block && !strcmp(target, "vm") ? c->lab_ops_per_block : c->ops_per_block;
+}
+
+char *case_expand(const char *text, unsigned ops, const char *workload)
+{
+	struct buf out = BUF_INIT;
+	char number[16];
+	const struct { const char *word, *value; size_t len; } words[] = {
+		{ "{ops}", number, (size_t)snprintf(number, sizeof(number), "%u", ops) },
+		{ "{workload}", workload, workload ? strlen(workload) : 0 },
+		{ "{dir}", workload, workload && strrchr(workload, '/') ? (size_t)(strrchr(workload, '/') - workload) : 0 },
+	};
+	const size_t n = sizeof(words) / sizeof(words[0]);
+	size_t i;
+
+	while (*text) {
+		for (i = 0; i < n && (!words[i].value || strncmp(text, words[i].word, strlen(words[i].word))); i++)
+			;
+		if (i < n) {
+			buf_add(&out, words[i].value, words[i].len);
+			text += strlen(words[i].word);
+		} else {
+			buf_putc(&out, *text++);
+		}
+	}
+	return buf_detach(&out);
+}
+
+/* The body's own name is unique, so the module's need not be compared. */
+static struct alias alias_of(const char *body, const char *to)
+{
+	return (struct alias){ .name = body, .to_name = to, .to_dso = "[kernel.kallsyms]",
+			       .to_kind = FRAME_KERNEL };
+}
+
 struct alias *case_aliases(const struct patch_case *c, size_t *n)
 {
 	const struct case_facts *f = &c->facts;
-	struct alias *aliases = mem_calloc(2 * f->n_functions, sizeof(*aliases));
+	struct alias *aliases = mem_calloc(2 * (f->n_functions + c->n_patched), sizeof(*aliases));
 	size_t i;
 
-	for (i = 0; i < 2 * f->n_functions; i++) {
-		const struct replaced_function *r = &f->functions[i / 2];
-
-		/* The body's own name is unique, so the module's need not be compared. */
-		aliases[i] = (struct alias){
-			.name = i % 2 ? r->after : r->before,
-			.to_name = r->name, .to_dso = "[kernel.kallsyms]", .to_kind = FRAME_KERNEL,
-		};
+	*n = 0;
+	for (i = 0; i < f->n_functions; i++) {
+		aliases[(*n)++] = alias_of(f->functions[i].before, f->functions[i].name);
+		aliases[(*n)++] = alias_of(f->functions[i].after, f->functions[i].name);
 	}
-	*n = 2 * f->n_functions;
+	for (i = 0; i < c->n_patched; i++) {
+		if (c->patched[i].before)
+			aliases[(*n)++] = alias_of(c->patched[i].before, c->patched[i].name);
+		if (c->patched[i].after)
+			aliases[(*n)++] = alias_of(c->patched[i].after, c->patched[i].name);
+	}
 	return aliases;
 }

@@ -20,7 +20,11 @@ struct buf;
 struct requirement { char *symbol, *because; bool absent; };
 
 /* A function that the patch changes and the module cannot replace: it replaces one of the callers, nearest first. */
-struct patched_function { char *name; char **callers; size_t n_callers; };
+struct patched_function {
+	char *name;
+	char **callers; size_t n_callers;
+	char *before, *after;		/* functions of the module that are its bodies; NULL: inside the caller's */
+};
 
 /* How the outputs of `check` must agree: to the byte, or as sets of lines, for attributes whose order may differ. */
 enum equality { EQUAL_BYTES, EQUAL_LINES };
@@ -40,13 +44,15 @@ struct patch_case {
 	struct case_facts facts;
 	char *dir;			/* patches/NAME, NULL when parsed from text */
 	char *kmod_dir;			/* kmod/MODULE_FOLDER */
-	char *workload_source;		/* file in dir, compiled statically for the target */
+	char *workload_source;		/* file in dir, compiled for the target: statically, unless it has libs */
 	char **workload_args; size_t n_workload_args;	/* "{ops}" becomes the operations of a block */
-	unsigned ops_per_block;		/* default: a block of a few tenths of a second on the lab */
+	char **workload_libs; size_t n_workload_libs;	/* linked to it; build.c knows those there are */
+	unsigned ops_per_block;		/* default: a block of a few tenths of a second */
+	unsigned lab_ops_per_block;	/* the same on the lab; 0: no different */
 	struct carried_file *carried; size_t n_carried;
 	struct case_param *params; size_t n_params;	/* parameters of the module that a run may set */
-	/* Commands for sh -c on the target: run once before anything; and those whose output must be
-	 * equal under native, before and after. "{dir}" is the folder of the workload there. */
+	/* Commands for sh -c on the target, see case_expand(): run once before anything; and those whose output
+	 * must be equal under native, before and after. */
 	char **setup;	size_t n_setup;
 	char **check;	size_t n_check;
 	enum equality equal;
@@ -64,7 +70,14 @@ int case_names(char ***names, size_t *n, struct err *err);
 int case_text(const char *name, struct buf *out, struct err *err);
 /* Whether the release ("6.1.0-57-amd64") is of a kernel line that the case is for. */
 bool case_for_kernel(const struct patch_case *c, const char *release);
-/* Renames for profiles: both bodies stand under the patched function. Borrowed from c; free the array. */
+/* Operations of a block on `target` when the user did not say how many. */
+unsigned case_ops(const struct patch_case *c, const char *target);
+/*
+ * An argument or command with {ops}, {workload} (the path of the case's program on the target) and {dir} (its
+ * folder) replaced; the latter two stay as they are while `workload` is NULL. The caller frees.
+ */
+char *case_expand(const char *text, unsigned ops, const char *workload);
+/* Renames for profiles: both bodies stand under the function they are of. Borrowed from c; free the array. */
 struct alias *case_aliases(const struct patch_case *c, size_t *n);
 /* "NAME=VALUE" strings, NULL at the end (NULL: none), checked and appended as the parameters of the module. */
 int case_params(const struct patch_case *c, const char *const *given, struct buf *out, struct err *err);

@@ -25,18 +25,33 @@ struct judging {
 	struct preflight *out;
 };
 
-static void __attribute__((format(printf, 4, 5)))
-row(struct judging *j, enum check_state state, const char *what, const char *fmt, ...)
+static void add(struct preflight *p, enum check_state state, const char *what, const char *fmt, va_list ap)
 {
-	struct check_row *r = vec_add(&j->out->rows);
+	struct check_row *r = vec_add(&p->rows);
 	char *said;
+
+	if (vasprintf(&said, fmt, ap) < 0)
+		said = mem_strdup(fmt);
+	*r = (struct check_row){ state, mem_strdup(what), said };
+}
+
+void preflight_add(struct preflight *p, enum check_state state, const char *what, const char *fmt, ...)
+{
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&said, fmt, ap) < 0)
-		abort();
+	add(p, state, what, fmt, ap);
 	va_end(ap);
-	*r = (struct check_row){ state, mem_strdup(what), said };
+}
+
+static void __attribute__((format(printf, 4, 5)))
+row(struct judging *j, enum check_state state, const char *what, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add(j->out, state, what, fmt, ap);
+	va_end(ap);
 }
 
 static const char *fact(const struct judging *j, const char *key)

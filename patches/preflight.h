@@ -39,6 +39,9 @@ const char **preflight_symbols(const struct patch_case *c, const struct module_i
 void preflight_judge(const struct preflight_input *in, struct preflight *out);
 /* 0, or -ENOTSUP and a sentence with the first check that failed and how to see them all. */
 int preflight_verdict(const struct preflight *p, const char *case_name, const char *target, struct err *err);
+/* Appends a row; for whoever has more to say in the same form. */
+void preflight_add(struct preflight *p, enum check_state state, const char *what, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 size_t preflight_failed(const struct preflight *p);
 void preflight_release(struct preflight *p);
 

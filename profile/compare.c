@@ -88,6 +88,7 @@ static bool has_unsampled(const struct used *used, size_t n)
 static void add_metric(struct compare *c, const struct timed *t, const struct used *used, size_t n)
 {
 	bool unsampled_only = has_unsampled(used, n);
+	static const enum variant variants[SIDES] = { VARIANT_BEFORE, VARIANT_AFTER };
 	struct metric *m;
 	double fewest_ops = INFINITY;
 	bool measured = false;
@@ -116,6 +117,10 @@ static void add_metric(struct compare *c, const struct timed *t, const struct us
 	m->est = stats_welch(m->values[VARIANT_BEFORE], m->n_values[VARIANT_BEFORE],
 			     m->values[VARIANT_AFTER], m->n_values[VARIANT_AFTER],
 			     t->step_ns / fewest_ops, m->better);
+	for (v = 0; v < SIDES; v++)
+		m->over_native[v] = stats_welch(m->values[VARIANT_NATIVE], m->n_values[VARIANT_NATIVE],
+						m->values[variants[v]], m->n_values[variants[v]],
+						t->step_ns / fewest_ops, m->better);
 }
 
 /* Folds the profiles of each side, joins them, and says whose event it was. */

@@ -25,6 +25,9 @@ struct metric {
 	enum direction better;
 	struct summary native;			/* n 0 when there was no native block */
 	struct estimate est;
+	/* Each side less native, its `before` being native: what the routing costs, for a side whose code is the
+	 * kernel's own. Undetermined (VERDICT_TOO_FEW) without native blocks. */
+	struct estimate over_native[SIDES];
 	double *values[VARIANT_COUNT];		/* per block, in order; owned */
 	size_t n_values[VARIANT_COUNT];
 };

@@ -85,9 +85,8 @@ static json_t *counts(size_t before, size_t after)
 	return json_pack("{s:o, s:o}", "before", number((double)before), "after", number((double)after));
 }
 
-static json_t *difference(const struct metric *m)
+static json_t *difference(const struct metric *m, const struct estimate *e)
 {
-	const struct estimate *e = &m->est;
 	json_t *o = json_object(), *rel = json_object();
 
 	set(o, "value", number(e->diff));
@@ -121,7 +120,8 @@ static json_t *metrics(const struct report_input *in)
 		set(o, "before", side_figure(m, VARIANT_BEFORE, &m->est.before));
 		set(o, "after", side_figure(m, VARIANT_AFTER, &m->est.after));
 		set(o, "native", m->native.n ? side_figure(m, VARIANT_NATIVE, &m->native) : json_null());
-		set(o, "difference", difference(m));
+		set(o, "difference", difference(m, &m->est));
+		set(o, "routing", parts_routing(in, m) ? difference(m, parts_routing(in, m)) : json_null());
 		set(o, "verdict", string(parts_verdict(m)));
 		json_array_append_new(a, o);
 	}
@@ -335,9 +335,9 @@ static json_t *counter_side(const struct counter *c, enum variant v, const struc
 
 static json_t *change(const struct estimate *e, const char *unit)
 {
-	const struct metric as_metric = { .unit = unit, .est = *e };
+	const struct metric as_metric = { .unit = unit };
 
-	return difference(&as_metric);
+	return difference(&as_metric, e);
 }
 
 static json_t *counters(const struct counted *c)

@@ -21,6 +21,7 @@
 #include "report/figure.h"
 #include "report/para.h"
 #include "report/parts.h"
+#include "report/ranks.h"
 
 #define INDENT 2		/* of tables */
 #define PROFILE_INDENT 4
@@ -182,6 +183,8 @@ static int profiles(const struct report_input *in, struct buf *out, struct err *
 		buf_release(&text);
 		free(side);
 	}
+	if (!tree)
+		say(in, ranks, out);
 	return rc;
 }
 

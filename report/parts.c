@@ -270,6 +270,42 @@ static void plus_minus(const struct summary *s, struct buf *out)
 	figure_percent(out, rel, figure_percent_decimals(-rel, rel), false);
 }
 
+const struct estimate *parts_routing(const struct report_input *in, const struct metric *m)
+{
+	enum variant own = in->facts ? in->facts->native : VARIANT_NONE;
+
+	if (!m->native.n || (own != VARIANT_BEFORE && own != VARIANT_AFTER))
+		return NULL;
+	return &m->over_native[own == VARIANT_AFTER ? AFTER : BEFORE];
+}
+
+static void routing(const struct report_input *in, const struct metric *m, struct buf *out)
+{
+	const struct estimate *e = parts_routing(in, m);
+	struct scale s;
+	char *op, *side;
+
+	if (!e) {
+		buf_puts(out, " What the routing costs cannot be told apart: the case names no variant whose code"
+			      " is the kernel's own.");
+		return;
+	}
+	if (e->verdict == VERDICT_TOO_FEW) {
+		buf_puts(out, " What the routing costs takes 2 blocks of native and of either side to tell.");
+		return;
+	}
+	op = parts_operation(in);
+	side = parts_side(in, e == &m->over_native[AFTER] ? AFTER : BEFORE);
+	s = figure_scale_bare(m->unit, larger(e->diff, 0), (e->hi - e->lo) / 2);
+	buf_puts(out, " The routing costs ");
+	with_unit(out, e->diff, &s, true);
+	buf_printf(out, " per %s: %s, whose code is the kernel's own, less native (95%% interval ", op, side);
+	interval_words(e, &s, out);
+	buf_puts(out, e->verdict == VERDICT_UNDECIDED ? "; it holds 0)." : ").");
+	free(side);
+	free(op);
+}
+
 void parts_native(const struct report_input *in, struct buf *out)
 {
 	size_t i, n = 0;
@@ -281,7 +317,7 @@ void parts_native(const struct report_input *in, struct buf *out)
 		if (!m->native.n)
 			continue;
 		if (!n++)
-			buf_puts(out, "The untouched kernel (native), for the cost of the routing:");
+			buf_puts(out, "The untouched kernel (native):");
 		buf_printf(out, "%s %s ", n == 1 ? "" : ",", m->name);
 		with_unit(out, m->native.mean, &s, false);
 		buf_putc(out, ' ');
@@ -290,6 +326,8 @@ void parts_native(const struct report_input *in, struct buf *out)
 	}
 	if (n)
 		buf_putc(out, '.');
+	if (in->cmp->n_metrics && in->cmp->metrics[0].native.n)
+		routing(in, in->cmp->metrics, out);
 }
 
 /* Whether a block of the experiment counts for a side: complete and no warm-up. */

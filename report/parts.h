@@ -30,7 +30,12 @@ void parts_result(const struct report_input *in, struct buf *out);
 void parts_sides(const struct report_input *in, struct buf *out);
 /* Prose: what is missing from the measurement: cancelled, failed, blocks left out. */
 void parts_state(const struct report_input *in, struct buf *out);
-/* Prose: the means of the native arm, when there was one. */
+/*
+ * What livepatch and switch add to an operation: the side whose code is the kernel's own, less native. NULL
+ * when there is no native arm, or no such side. Borrowed from m.
+ */
+const struct estimate *parts_routing(const struct report_input *in, const struct metric *m);
+/* Prose: the means of the native arm, when there was one, and what the routing costs. */
 void parts_native(const struct report_input *in, struct buf *out);
 /* Prose: samples of each side, their event and rate, losses and damaged stacks. */
 void parts_samples(const struct report_input *in, struct buf *out);

@@ -260,8 +260,9 @@ static void catalogue_is_listed(void **state)
 	for (i = 0; i < n; i++) {
 		assert_true(!i || strcmp(names[i - 1], names[i]) < 0);
 		found += !strcmp(names[i], "net-procfs");
-		free(names[i]);
 	}
+	for (i = 0; i < n; i++)
+		free(names[i]);
 	free(names);
 	assert_int_equal(found, 1);
 

@@ -152,7 +152,8 @@ static inline void fixture_facts(struct fixture *f)
 		.name = "net-procfs", .operation = "read of /proc/net/dev",
 		.title = "net/core/net-procfs: use seq_put_decimal_ull_width() for decimal values in "
 			 "/proc/net/dev",
-		.module = "kab_net_procfs", .style = "tree", .functions = &f->function, .n_functions = 1,
+		.module = "kab_net_procfs", .style = "tree", .native = VARIANT_BEFORE,
+		.functions = &f->function, .n_functions = 1,
 		.claims = f->claims, .n_claims = 3, .notes = f->notes, .n_notes = 1,
 	};
 	f->in = (struct report_input){

@@ -309,6 +309,25 @@ static void test_sampled_apart(void **state)
 	buf_release(&mail);
 }
 
+/* The places are those of the self samples in blocks.txt, counted with another program. */
+static void test_ranks(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	struct buf mail = BUF_INIT;
+
+	write_all(f, &mail);
+	lacks(&mail, "by its own samples");
+	f->facts.style = (char *)"oprofile";
+	write_all(f, &mail);
+	has(&mail, "dev_seq_printf_stats() is number 7 of 16 before (130 samples,\n1.9154 %) and number 8 of 19 "
+		   "after (122 samples, 2.5103 %), by its own\nsamples.");
+	f->function.name = (char *)"nobody";
+	write_all(f, &mail);
+	has(&mail, "nobody() is in no sample before and in no sample after");
+	f->function.name = (char *)"dev_seq_printf_stats";
+	buf_release(&mail);
+}
+
 static void test_no_facts(void **state)
 {
 	struct fixture *f = fixture_of(state);
@@ -577,7 +596,7 @@ int main(void)
 		cmocka_unit_test(test_rules_bite),
 		TEST(test_as_measured), TEST(test_one_block_a_side), TEST(test_one_side_only),
 		TEST(test_no_blocks), TEST(test_undecided), TEST(test_worse), TEST(test_exact_repeats),
-		TEST(test_unsampled), TEST(test_sampled_apart), TEST(test_no_facts),
+		TEST(test_unsampled), TEST(test_sampled_apart), TEST(test_ranks), TEST(test_no_facts),
 		TEST(test_claims_of_nothing),
 		TEST(test_pair), TEST(test_target), TEST(test_hostile_names),
 		TEST(test_very_long_names), TEST(test_magnitudes), TEST(test_norms),
