@@ -97,15 +97,15 @@ static bool inside(const struct tep_format_field *f, size_t len)
 }
 
 /* Little endian, sign extended where the field has a sign. */
-static int64_t value_of(const struct tep_format_field *f, const void *record)
+static uint64_t bits_of(const struct tep_format_field *f, const void *record)
 {
 	unsigned spare = 64 - 8 * (unsigned)f->size;
 	uint64_t v = 0;
 
 	memcpy(&v, (const char *)record + f->offset, (size_t)f->size);
 	if (f->flags & TEP_FIELD_IS_SIGNED)
-		return (int64_t)(v << spare) >> spare;
-	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
+		return (uint64_t)((int64_t)(v << spare) >> spare);
+	return v;
 }
 
 int tracepoints_has_number(const struct tracepoints *t, uint32_t id, const char *field, struct err *err)
@@ -129,10 +129,12 @@ int tracepoints_number(const struct tracepoints *t, const void *record, size_t l
 {
 	struct tep_event *e = event_of(t, tracepoints_record_id(record, len));
 	struct tep_format_field *f = e ? tep_find_any_field(e, field) : NULL;
+	uint64_t bits;
 
 	if (!f || !is_number(f) || !inside(f, len))
 		return -EINVAL;
-	*value = value_of(f, record);
+	bits = bits_of(f, record);
+	*value = f->flags & TEP_FIELD_IS_SIGNED || bits <= INT64_MAX ? (int64_t)bits : INT64_MAX;
 	return 0;
 }
 
@@ -169,7 +171,8 @@ static void print_field(const struct tep_format_field *f, const char *record, si
 	if (!inside(f, len)) {
 		buf_putc(out, '?');
 	} else if (is_number(f)) {
-		buf_printf(out, f->flags & TEP_FIELD_IS_POINTER ? "0x%" PRIx64 : "%" PRId64, value_of(f, record));
+		buf_printf(out, f->flags & TEP_FIELD_IS_POINTER ? "0x%" PRIx64 :
+			   f->flags & TEP_FIELD_IS_SIGNED ? "%" PRId64 : "%" PRIu64, bits_of(f, record));
 	} else if (f->flags & TEP_FIELD_IS_STRING && (s = string_of(f, record, len, &size))) {
 		text_escape(out, s, size, false);
 	} else {

@@ -4,6 +4,7 @@
  * every function, the largest difference of its own cost first.
  */
 #include <math.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "tui/flat_rows.h"
@@ -119,26 +120,79 @@ static const struct column metric_columns[METRIC_COLUMNS] = {
 	[M_VERDICT]  = { "verdict",	10, 14, 2, false },
 };
 
-static enum style metric_cell(const struct metric *m, size_t column, struct buf *out)
+/* One line: a time, a counter, a quantile of a distribution. */
+struct head_row {
+	const char *name, *unit;	/* "ns" and "ns/op" are written as times */
+	const char *quantile;		/* "" for what is none */
+	const struct estimate *est;
+	const char *verdict;
+};
+
+#define TIMES_LEAVE 6		/* lines below the head */
+#define COUNTS_LEAVE 14		/* the same, for what comes after the times */
+
+/* Line `i` behind the times; false when there are no more. What the machine does not count has none. */
+static bool counted_row(const struct counted *c, size_t i, struct head_row *r)
 {
-	const struct estimate *e = &m->est;
+	size_t k, q;
+
+	for (k = 0; c && k < c->n; k++) {
+		const struct counter *v = &c->v[k];
+
+		if (!v->supported || i--)
+			continue;
+		*r = (struct head_row){ v->name, v->unit, "", &v->est, counter_verdict(&v->est) };
+		return true;
+	}
+	k = i / HIST_QUANTILES;
+	q = i % HIST_QUANTILES;
+	if (!c || k >= c->n_dist)
+		return false;
+	*r = (struct head_row){ c->dist[k].name, c->dist[k].unit, hist_quantiles[q].name, &c->dist[k].est[q],
+				counter_verdict(&c->dist[k].est[q]) };
+	return true;
+}
+
+static bool head_row(const struct evidence *e, size_t i, struct head_row *r)
+{
+	const struct compare *c = e->cmp;
+
+	if (i >= c->n_metrics)
+		return counted_row(e->counted, i - c->n_metrics, r);
+	*r = (struct head_row){ c->metrics[i].name, c->metrics[i].unit, "", &c->metrics[i].est,
+				verdict_name(c->metrics[i].est.verdict, c->metrics[i].better) };
+	return true;
+}
+
+static void put_figure(const struct head_row *r, double v, bool sign, struct buf *out)
+{
+	if (!strcmp(r->unit, "ns") || !strcmp(r->unit, "ns/op"))
+		text_ns(out, v, 4, sign);
+	else
+		buf_printf(out, sign ? "%+.4g" : "%.4g", v);
+}
+
+static enum style head_cell(const struct tui *t, const struct head_row *r, size_t column, struct buf *out)
+{
+	const struct estimate *e = r->est;
 	enum style verdict = tui_verdict_style(e->verdict);
 
 	switch (column) {
 	case M_NAME:
-		buf_puts(out, m->name);
+		buf_printf(out, "%s%s", r->quantile, *r->quantile ? " " : "");
+		tui_name(t, out, r->name);
 		return STYLE_TITLE;
 	case M_BEFORE:
 		if (e->before.n)
-			text_ns(out, e->before.mean, 4, false);
+			put_figure(r, e->before.mean, false, out);
 		return STYLE_TEXT;
 	case M_AFTER:
 		if (e->after.n)
-			text_ns(out, e->after.mean, 4, false);
+			put_figure(r, e->after.mean, false, out);
 		return STYLE_TEXT;
 	case M_DIFF:
 		if (isfinite(e->diff))
-			text_ns(out, e->diff, 4, true);
+			put_figure(r, e->diff, true, out);
 		return verdict;
 	case M_REL:
 		if (isfinite(e->rel))
@@ -152,43 +206,56 @@ static enum style metric_cell(const struct metric *m, size_t column, struct buf 
 		buf_printf(out, "%zu + %zu", e->before.n, e->after.n);
 		return STYLE_DIM;
 	default:
-		buf_puts(out, verdict_name(e->verdict, m->better));
+		buf_puts(out, r->verdict);
 		return verdict;
 	}
+}
+
+/* `row` NULL: the titles. */
+static void head_line(struct tui *t, const struct head_row *row, struct area a, unsigned y, const struct span *spans)
+{
+	struct buf text = BUF_INIT;
+	unsigned col;
+
+	for (col = 0; col < METRIC_COLUMNS; col++) {
+		enum style style = STYLE_COLUMN;
+		unsigned w = spans[col].w, len, pad;
+
+		if (!w)
+			continue;
+		buf_clear(&text);
+		if (!row)
+			buf_puts(&text, metric_columns[col].title);
+		else
+			style = head_cell(t, row, col, &text);
+		len = (unsigned)text_width(buf_str(&text));
+		pad = metric_columns[col].right && len < w ? w - len : 0;
+		if (!row)
+			screen_text(&t->screen, y, a.x + spans[col].x, w, tui_ink(t, style), "");
+		screen_words(&t->screen, y, a.x + spans[col].x + pad, w - pad, tui_ink(t, style), buf_str(&text));
+	}
+	buf_release(&text);
 }
 
 static unsigned head(struct tui *t, struct view *v, struct area a)
 {
 	const struct compare *c = t->data.ev.cmp;
 	struct span spans[METRIC_COLUMNS];
-	struct buf text = BUF_INIT;
-	unsigned row, col, used = 0;
+	struct head_row r;
+	unsigned used = 0;
+	size_t i;
 
 	(void)v;
 	if (!c->n_metrics)
 		return 0;
 	columns_fit(metric_columns, METRIC_COLUMNS, a.cols, spans);
-	for (row = 0; row <= c->n_metrics && used + 6 < a.rows; row++, used++) {
-		for (col = 0; col < METRIC_COLUMNS; col++) {
-			enum style style = STYLE_COLUMN;
-			unsigned w = spans[col].w, len, pad;
-
-			if (!w)
-				continue;
-			buf_clear(&text);
-			if (!row)
-				buf_puts(&text, metric_columns[col].title);
-			else
-				style = metric_cell(&c->metrics[row - 1], col, &text);
-			len = (unsigned)text_width(buf_str(&text));
-			pad = metric_columns[col].right && len < w ? w - len : 0;
-			if (!row)
-				screen_text(&t->screen, a.y, a.x + spans[col].x, w, tui_ink(t, style), "");
-			screen_words(&t->screen, a.y + used, a.x + spans[col].x + pad, w - pad,
-				     tui_ink(t, style), buf_str(&text));
-		}
+	if (TIMES_LEAVE < a.rows)
+		head_line(t, NULL, a, a.y + used++, spans);
+	for (i = 0; head_row(&t->data.ev, i, &r); i++) {
+		if (used + (i < c->n_metrics ? TIMES_LEAVE : COUNTS_LEAVE) >= a.rows)
+			break;
+		head_line(t, &r, a, a.y + used++, spans);
 	}
-	buf_release(&text);
 	return used + 1;
 }
 

@@ -210,12 +210,17 @@ static int on_samples(struct intake *in, const Kab__Event *ev, struct err *err)
 static int on_format(struct intake *in, const Kab__Event *ev, struct err *err)
 {
 	const Kab__Format *f = ev->format;
+	struct buf text = BUF_INIT;
+	int rc;
 
 	if (!f->text.len || f->text.len > FORMAT_LIMIT || memchr(f->text.data, '\0', f->text.len))
 		return damaged("the format of a tracepoint", err);
 	if (!in->sink.format)
 		return 0;
-	return in->sink.format(in->sink.ctx, f->id, f->system, f->name, (const char *)f->text.data, f->text.len);
+	buf_add(&text, f->text.data, f->text.len);	/* for the NUL behind it */
+	rc = in->sink.format(in->sink.ctx, f->id, f->system, f->name, buf_str(&text), text.len);
+	buf_release(&text);
+	return rc;
 }
 
 /* The columns as rows; false when a record lies outside `raw`, or bytes are left over. */

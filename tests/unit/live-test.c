@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -59,6 +60,13 @@ static int spin(const char *seconds)
 	return 0;
 }
 
+static int calls(const char *n)
+{
+	for (long i = atol(n); i > 0; i--)
+		syscall(SYS_sched_get_priority_max, 0);
+	return 0;
+}
+
 /* --- the sink --- */
 
 struct watch {
@@ -72,6 +80,9 @@ struct watch {
 	double stop_at;			/* CLOCK_MONOTONIC s */
 	pid_t victim;
 	int refuse;			/* what samples() returns */
+	size_t formats, calls, switches;
+	uint32_t call_id;
+	uint64_t traced_ns;
 };
 
 static double now_s(void)
@@ -147,6 +158,35 @@ static int on_samples(void *ctx, const struct live_sample *v, size_t n)
 	return w->refuse;
 }
 
+static int on_format(void *ctx, uint32_t id, const char *system, const char *name, const char *text, size_t len)
+{
+	struct watch *w = ctx;
+
+	w->formats++;
+	if (!strcmp(system, "syscalls"))
+		w->call_id = id;
+	assert_non_null(strstr(text, name));
+	assert_int_equal(strlen(text), len);
+	return 0;
+}
+
+static int on_trace(void *ctx, const struct live_trace *v, size_t n)
+{
+	struct watch *w = ctx;
+
+	for (size_t i = 0; i < n; i++) {
+		uint16_t id;
+
+		memcpy(&id, v[i].raw, sizeof(id));
+		*(id == w->call_id ? &w->calls : &w->switches) += 1;
+		assert_true(v[i].time_ns >= w->traced_ns);
+		w->traced_ns = v[i].time_ns;
+		/* Fields common to all: the task's own number at 4. */
+		assert_true(v[i].len >= 8 && (id != w->call_id || !memcmp(v[i].raw + 4, &v[i].tid, 4)));
+	}
+	return 0;
+}
+
 static bool on_stop(void *ctx)
 {
 	struct watch *w = ctx;
@@ -164,6 +204,8 @@ static struct live_sink sink_to(struct watch *w)
 				   .map = on_map,
 				   .stack = on_stack,
 				   .samples = on_samples,
+				   .format = on_format,
+				   .trace = on_trace,
 				   .stop = on_stop };
 }
 
@@ -325,6 +367,150 @@ static void test_drained_after(void **state)
 {
 	(void)state;
 	check_spin(true, 0, false);
+}
+
+static const struct live_counter *counter(const struct live_result *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_counters; i++)
+		if (!strcmp(r->counters[i].name, name))
+			return &r->counters[i];
+	fail_msg("there is no counter %s", name);
+	return NULL;
+}
+
+/*
+ * A timed block is counted from its exec on, children included: the task clock
+ * is what wait4 says, pages are touched in user code. What the PMU counts is
+ * either there, or not supported: a spinning program has more than no cycles.
+ */
+static void test_counted(void **state)
+{
+	static const char *const hardware[] = { "cycles:u", "instructions:u", "cycles:k", "instructions:k" };
+	const char *const argv[] = { "sh", "-c", "\"$0\" spin 0.2; exit $?", self(), NULL };
+	struct live_block b = { .argv = argv, .counted = true };
+	struct watch w = { 0 };
+	struct err err = ERR_INIT;
+	struct live_result r;
+	struct live *l = spawn(&w);
+	const struct live_counter *clock;
+
+	(void)state;
+	if (live_run(l, &b, &r, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(r.exit_status, 0);
+	clock = counter(&r, "task-clock");
+	assert_string_equal(clock->unit, "ns");
+	assert_true(clock->running == 1 && clock->value > 0.2e9 && clock->value < 1e9);
+	assert_true(counter(&r, "page-faults:u")->value > 20);
+	assert_true(counter(&r, "context-switches")->value >= 1);
+	assert_true(counter(&r, "cpu-migrations")->value >= 0);
+	for (size_t i = 0; i < sizeof(hardware) / sizeof(hardware[0]); i++) {
+		const struct live_counter *c = counter(&r, hardware[i]);
+
+		print_message("%s: %s\n", hardware[i], c->running > 0 ? "counted" : "not supported");
+		assert_true(c->running > 0 ? c->value > 1000 : c->value != c->value);
+	}
+	live_result_release(&r);
+	b.counted = false;
+	if (live_run(l, &b, &r, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(r.n_counters, 0);
+	live_result_release(&r);
+	live_close(l);
+	map_release(&w.tids);
+}
+
+/* A tracepoint of the workload and its children: every one is met, in order, with its format before it. */
+static void traced(bool after)
+{
+	static const struct live_tracepoint tracepoints[] = {
+		{ "syscalls", "sys_enter_sched_get_priority_max", false }, { "sched", "sched_switch", true },
+	};
+	const char *const argv[] = { "sh", "-c", "\"$0\" calls 1000; \"$0\" calls 500", self(), NULL };
+	struct live_block b = { .argv = argv, .sampled = true, .event = "cpu-clock", .freq_hz = 1000,
+				.drain_after = after, .tracepoints = tracepoints, .n_tracepoints = 2 };
+	struct watch w = { 0 };
+	struct err err = ERR_INIT;
+	struct live_result r;
+	struct live *l = spawn(&w);
+	int rc = live_run(l, &b, &r, &err);
+
+	if (rc == -ENOENT || rc == -EACCES) {
+		print_message("skipped: %s\n", err.text);
+		live_close(l);
+		skip();
+	}
+	if (rc)
+		fail_msg("%s", err.text);
+	assert_int_equal(r.lost, 0);
+	assert_int_equal(w.formats, 2);
+	assert_int_equal(w.calls, 1500);
+	assert_true(w.switches > 2);
+	live_result_release(&r);
+	live_close(l);
+	map_release(&w.tids);
+}
+
+static void test_traced(void **state)
+{
+	(void)state;
+	traced(false);
+}
+
+static void test_traced_after(void **state)
+{
+	(void)state;
+	traced(true);
+}
+
+static void test_no_tracepoint(void **state)
+{
+	static const struct { struct live_tracepoint t; const char *words; } wrong[] = {
+		{ { "sched", "sched_swotch", false }, "no tracepoint sched:sched_swotch" },
+		{ { "..", "events", false }, "cannot be the name" },
+		{ { "sched/../sched", "sched_switch", false }, "cannot be the name" },
+	};
+	const char *const argv[] = { "true", NULL };
+	struct watch w = { 0 };
+	struct live_result r;
+	struct live *l = spawn(&w);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct live_block b = { .argv = argv, .sampled = true, .tracepoints = &wrong[i].t, .n_tracepoints = 1 };
+		struct err err = ERR_INIT;
+		int rc = live_run(l, &b, &r, &err);
+
+		assert_true(rc < 0);
+		if (!strstr(err.text, wrong[i].words) && !strstr(err.text, "run kab as root"))
+			fail_msg("%s", err.text);
+	}
+	live_close(l);
+	map_release(&w.tids);
+}
+
+/* What moves is there, and read again it has not gone back. */
+static void test_moving(void **state)
+{
+	static const char *const keys[] = { "uptime_us", "stat.total", "stat.interrupts", "stat.switches" };
+	struct machine m[2] = { { 0 }, { 0 } };
+	struct watch w = { 0 };
+	struct err err = ERR_INIT;
+	struct live *l = spawn(&w);
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		if (live_moving(l, &m[i], &err))
+			fail_msg("%s", err.text);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		assert_non_null(machine_get(&m[0], keys[i]));
+		assert_true(atof(machine_get(&m[0], keys[i])) > 0);
+		assert_true(atof(machine_get(&m[1], keys[i])) >= atof(machine_get(&m[0], keys[i])));
+	}
+	assert_non_null(machine_get(&m[0], "clock.source"));
+	machine_release(&m[0]);
+	machine_release(&m[1]);
+	live_close(l);
 }
 
 /* One page of ring: the kernel drops most, and tells it twice, in the ring and by the event. */
@@ -731,6 +917,11 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_drained_after),
+		cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_traced),
+		cmocka_unit_test(test_traced_after),
+		cmocka_unit_test(test_no_tracepoint),
+		cmocka_unit_test(test_moving),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_two_blocks),
 		cmocka_unit_test(test_silent_workload),
@@ -747,6 +938,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_agent_refuses),
 	};
 
+	if (argc == 3 && !strcmp(argv[1], "calls"))
+		return calls(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "spin"))
 		return spin(argv[2]);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,66 @@ static void test_sample(void **state)
 	assert_int_equal(record_decode(b.v, size, &r), -EINVAL);
 }
 
+/* A sample of a tracepoint: no chain, and 20 bytes behind their length. */
+static size_t traced(struct bytes *b, uint32_t tid, uint64_t time, uint32_t raw_len)
+{
+	sample(b, tid, time, NULL, 0);
+	u32s(b, raw_len, 372);
+	u64(b, 0x1122334455667788);
+	u64(b, 0x99);
+	return end(b);
+}
+
+static void test_traced(void **state)
+{
+	struct record r;
+	struct bytes b;
+	size_t size = traced(&b, 7, 99, 20);
+
+	(void)state;
+	assert_int_equal(record_decode(b.v, size, &r), 0);
+	assert_int_equal(r.kind, RECORD_TRACE);
+	assert_int_equal(r.tid, 7);
+	assert_int_equal(r.time_ns, 99);
+	assert_int_equal(r.raw_len, 20);
+	assert_true(r.raw[0] == (372 & 0xff) && r.raw[4] == 0x88);
+	/* Longer than the record, or too short for an id. */
+	assert_int_equal(record_decode(b.v, traced(&b, 7, 99, 21), &r), -EINVAL);
+	assert_int_equal(record_decode(b.v, traced(&b, 7, 99, UINT32_MAX), &r), -EINVAL);
+	assert_int_equal(record_decode(b.v, traced(&b, 7, 99, 1), &r), -EINVAL);
+}
+
+/* Records of two CPUs leave sorted, in one message, their bytes one behind the other. */
+static void test_trace_message(void **state)
+{
+	struct buf out = BUF_INIT;
+	struct wire_in rd = WIRE_IN_INIT;
+	struct recorder rec;
+	struct bytes b;
+	Kab__Event *ev;
+	const uint8_t *p;
+	size_t len;
+
+	(void)state;
+	recorder_init(&rec, &out, 0, 127);
+	recorder_take(&rec, b.v, traced(&b, 8, 2000, 12));
+	recorder_take(&rec, b.v, traced(&b, 7, 1500, 20));
+	recorder_flush(&rec, UINT64_MAX);
+	wire_feed(&rd, out.data, out.len);
+	assert_int_equal(wire_next(&rd, "kab-agent", &p, &len, NULL), 1);
+	ev = kab__event__unpack(NULL, len, p);
+	assert_int_equal(ev->body_case, KAB__EVENT__BODY_TRACE);
+	assert_int_equal(ev->trace->n_time_ns, 2);
+	assert_true(ev->trace->time_ns[0] == 1500 && ev->trace->time_ns[1] == 500);
+	assert_true(ev->trace->tid[0] == 7 && ev->trace->tid[1] == 8);
+	assert_true(ev->trace->size[0] == 20 && ev->trace->size[1] == 12 && ev->trace->raw.len == 32);
+	assert_int_equal(rec.samples, 0);
+	kab__event__free_unpacked(ev, NULL);
+	recorder_release(&rec);
+	wire_in_release(&rd);
+	buf_release(&out);
+}
+
 static void test_side_band(void **state)
 {
 	struct record r;
@@ -394,6 +454,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_traced),
+		cmocka_unit_test(test_trace_message),
 		cmocka_unit_test(test_side_band),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_chain),

@@ -3,6 +3,7 @@
 #include "store-fixture.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
 
@@ -33,6 +34,7 @@ static int read_all(struct fixture *f, const char *path)
 	struct experiment *e = NULL;
 	struct store_thread_row *t = NULL;
 	struct store_metric *m = NULL;
+	struct store_hist *h = NULL;
 	struct buf text = BUF_INIT;
 	struct profile *p = NULL;
 	struct machine machine;
@@ -64,6 +66,11 @@ static int read_all(struct fixture *f, const char *path)
 			store_thread_row_release(&t[k]);
 		free(t);
 		t = NULL;
+		rc = rc ? rc : store_hists(s, r[i].id, &h, &n, &f->err);
+		for (size_t k = 0; k < n && h; k++)
+			store_hist_release(&h[k]);
+		free(h);
+		h = NULL;
 		rc = rc ? rc : store_metrics(s, r[i].id, &m, &n, &f->err);
 		for (size_t k = 0; !rc && k < n; k++)
 			store_metric_release(&m[k]);
@@ -89,8 +96,13 @@ static void some_session(struct fixture *f)
 {
 	struct store *s = open_store(f, STORE_WRITE);
 	int64_t id = record(f, s, 300);
+	struct hist h = { 0 };
 
+	hist_add(&h, 5);
+	hist_add(&h, 7);
 	ok(f, store_metric_add(s, id, "m", "u", 1, &f->err));
+	ok(f, store_hist_add(s, id, "h", "ns", &h, &f->err));
+	hist_release(&h);
 	ok(f, store_text_add(s, id, "output", "text", &f->err));
 	ok(f, store_close(s, &f->err));
 }
@@ -148,6 +160,12 @@ static const struct { const char *sql; int code; const char *words; } altered[] 
 	{ "UPDATE chunk SET samples = 1099511627776", -EUCLEAN, "cannot be unpacked" },
 	{ "UPDATE chunk SET last_ns = 5", -EUCLEAN, "cannot be unpacked" },
 	/* rows */
+	{ "UPDATE bucket SET number = 9000 WHERE number = 7", -EUCLEAN, "bucket 9000 of a histogram" },
+	{ "UPDATE bucket SET number = 4294967303 WHERE number = 7", -EUCLEAN, "bucket 4294967303 of a histogram" },
+	{ "UPDATE bucket SET count = -1 WHERE number = 7", -EUCLEAN, "cannot hold -1" },
+	{ "UPDATE bucket SET count = 9223372036854775807", 0, "" },
+	{ "UPDATE bucket SET histogram = 4711", 0, "" },
+	{ "UPDATE metric SET running = -9e999, value = 9e999", 0, "" },
 	{ "UPDATE run SET state = 77", -EUCLEAN, "the state in row 1 is out of range" },
 	{ "UPDATE run SET variant = -1", -EUCLEAN, "the variant in row 1" },
 	{ "UPDATE run SET ordinal = 4294967296", -EUCLEAN, "the ordinal in row 1" },
@@ -458,6 +476,33 @@ static void pending_log(void **state)
 	free(wal_copy);
 }
 
+/* What the first version wrote: a reader says what to do, a writer brings it up to date and loses nothing. */
+static void older_version(void **state)
+{
+	struct fixture *f = *state;
+	struct store_metric *m;
+	struct store *s;
+	size_t n;
+
+	some_session(f);
+	tamper(f->path, "DROP TABLE bucket; DROP TABLE histogram; ALTER TABLE metric DROP COLUMN running;"
+	       "PRAGMA user_version = 1");
+	fails(f, -EPROTONOSUPPORT, "written by an older kab", store_open(f->path, STORE_READ, &s, &f->err));
+	s = open_store(f, STORE_WRITE);
+	ok(f, store_counter_add(s, 1, "c", "events", 2, 1, &f->err));
+	ok(f, store_metrics(s, 1, &m, &n, &f->err));
+	assert_int_equal(n, 2);
+	assert_string_equal(m[0].name, "m");
+	assert_true(m[0].value == 1 && isnan(m[0].running) && m[1].running == 1);
+	store_metric_release(&m[0]);
+	store_metric_release(&m[1]);
+	free(m);
+	ok(f, store_close(s, &f->err));
+	s = open_store(f, STORE_READ);
+	ok(f, store_check(s, &f->err));
+	ok(f, store_close(s, &f->err));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -465,7 +510,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(altered_files), TEST(nothing_written), TEST(check_finds), TEST(deep_stack),
 		TEST(no_sqlite), TEST(truncated), TEST(flipped), TEST(wrong_places),
-		TEST(rights), TEST(pending_log),
+		TEST(rights), TEST(pending_log), TEST(older_version),
 	};
 
 	return cmocka_run_group_tests_name("store-hostile", tests, NULL, NULL);

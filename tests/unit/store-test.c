@@ -171,6 +171,7 @@ static void metrics_and_texts(void **state)
 	assert_true(v[0].value == 1.25);
 	assert_string_equal(v[1].unit, "");
 	assert_true(isnan(v[1].value));
+	assert_true(isnan(v[0].running));	/* no count */
 	store_metric_release(&v[0]);
 	store_metric_release(&v[1]);
 	free(v);
@@ -179,6 +180,44 @@ static void metrics_and_texts(void **state)
 	buf_release(&text);
 	fails(f, -EINVAL, "FOREIGN KEY", store_metric_add(s, 4711, "x", "", 1, &f->err));
 	ok(f, store_metric_add(s, id, "more", "", 1, &f->err));	/* one wrong row ends nothing */
+	ok(f, store_close(s, &f->err));
+}
+
+/* A scaled count, one that the machine does not have, and a distribution with values on both sides of 0. */
+static void counters(void **state)
+{
+	struct fixture *f = *state;
+	struct store *s = open_store(f, STORE_WRITE);
+	int64_t id = record(f, s, 3);
+	struct hist h = { 0 };
+	struct store_metric *v;
+	struct store_hist *d;
+	size_t n;
+
+	hist_add(&h, -5);
+	hist_add(&h, 70000);
+	hist_add(&h, 70000);
+	ok(f, store_counter_add(s, id, "cycles:k", "events", 1e6, 0.5, &f->err));
+	ok(f, store_counter_add(s, id, "cache-misses:u", "events", NAN, 0, &f->err));
+	ok(f, store_hist_add(s, id, "net:net_dev_queue:len", "", &h, &f->err));
+	fails(f, -EINVAL, "UNIQUE", store_hist_add(s, id, "net:net_dev_queue:len", "", &h, &f->err));
+	ok(f, store_close(s, &f->err));
+	s = open_store(f, STORE_READ);
+	ok(f, store_metrics(s, id, &v, &n, &f->err));
+	assert_int_equal(n, 2);
+	assert_true(v[0].value == 1e6 && v[0].running == 0.5);
+	assert_true(isnan(v[1].value) && v[1].running == 0);
+	store_metric_release(&v[0]);
+	store_metric_release(&v[1]);
+	free(v);
+	ok(f, store_hists(s, id, &d, &n, &f->err));
+	assert_int_equal(n, 1);
+	assert_string_equal(d[0].name, "net:net_dev_queue:len");
+	assert_int_equal(d[0].hist.total, 3);
+	assert_true(d[0].hist.n == 2 && d[0].hist.v[0].bucket == -5 && d[0].hist.v[1].n == 2);
+	store_hist_release(&d[0]);
+	free(d);
+	hist_release(&h);
 	ok(f, store_close(s, &f->err));
 }
 
@@ -628,7 +667,7 @@ static void written_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(experiments), TEST(runs), TEST(newest_first), TEST(machines), TEST(metrics_and_texts),
+		TEST(experiments), TEST(runs), TEST(newest_first), TEST(machines), TEST(metrics_and_texts), TEST(counters),
 		TEST(profile), TEST(profile_grows), TEST(profile_options), TEST(threads),
 		TEST(ids_are_for_ever), TEST(raw), TEST(ids), TEST(resolve), TEST(unfinished),
 		TEST(odd_paths), TEST(created_together), TEST(written_together),

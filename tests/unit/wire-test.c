@@ -321,6 +321,35 @@ static void test_requests(void **state)
 	buf_release(&b);
 }
 
+static void add_trace(struct buf *out, size_t columns, uint32_t second, size_t raw)
+{
+	int64_t time[] = { 1000, 250 };
+	uint32_t same[] = { 7, 7 }, size[] = { 8, second };
+	uint8_t bytes[64] = { 116, 1 };
+	Kab__Trace m = KAB__TRACE__INIT;
+
+	m.n_time_ns = m.n_pid = m.n_tid = m.n_size = 2;
+	m.n_cpu = columns;
+	m.time_ns = time;
+	m.pid = m.tid = m.cpu = same;
+	m.size = size;
+	m.raw.data = bytes;
+	m.raw.len = raw;
+	assert_int_equal(wire_event(out, KAB__EVENT__BODY_TRACE, &m), 0);
+}
+
+static void add_format(struct buf *out, const char *text, size_t len)
+{
+	Kab__Format m = KAB__FORMAT__INIT;
+
+	m.id = 1;
+	m.system = "a";
+	m.name = "b";
+	m.text.data = (uint8_t *)text;
+	m.text.len = len;
+	assert_int_equal(wire_event(out, KAB__EVENT__BODY_FORMAT, &m), 0);
+}
+
 static void test_refused(void **state)
 {
 	struct buf b = BUF_INIT;
@@ -335,6 +364,20 @@ static void test_refused(void **state)
 	add_stack(&b, 0);
 	add_samples(&b, 2, 0);		/* one column is short */
 	refused(&b, "a batch of samples");
+	add_trace(&b, 1, 8, 16);	/* one column is short */
+	refused(&b, "a batch of tracepoint records");
+	add_trace(&b, 2, 9, 16);	/* a record ends behind the bytes */
+	refused(&b, "a tracepoint record");
+	add_trace(&b, 2, UINT32_MAX, 16);
+	refused(&b, "a tracepoint record");
+	add_trace(&b, 2, 8, 17);	/* bytes of no record */
+	refused(&b, "a tracepoint record");
+	add_trace(&b, 2, 1, 9);		/* too short for an id */
+	refused(&b, "a tracepoint record");
+	add_format(&b, "", 0);
+	refused(&b, "the format of a tracepoint");
+	add_format(&b, "name\0", 5);
+	refused(&b, "the format of a tracepoint");
 	add_thread(&b, "a\0b", 3);
 	refused(&b, "a thread's name");
 	add_map(&b, "/bin\0/true", 10, 20);
