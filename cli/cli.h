@@ -52,6 +52,11 @@ int session_open(const struct common *c, enum store_mode mode, struct store **s,
 /* True when the key was one of LAB_OPTIONS. */
 bool lab_option(int key, const char *arg, struct lab_opts *o);
 
+/* What `run` and `record` sample and trace; profile/events.h has the forms. */
+#define EVENTS_OPTION \
+	{ "events", 'e', "LIST", 0, "sampled event (default: cycles, or cpu-clock where there is no PMU) " \
+	  "and tracepoints: SYSTEM:EVENT, SYSTEM:EVENT:FIELD, SYSTEM:EVENT..EVENT, off-cpu", 1 }
+
 /* --- long work --- */
 /* A job_watch that draws a bar on a terminal, plain lines elsewhere, JSON lines on stdout when `json`;
  * Ctrl-C and SIGTERM make stop() true from here on. */

@@ -207,10 +207,10 @@ static void agent_facts(struct machine *m, struct err *err)
 
 static void tell(const char *check, const struct finding *f, json_t *all, struct buf *out)
 {
-	json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s}", "check", check, "state", state_names[f->state],
-					     "found", f->what, "remedy", f->remedy));
-	buf_printf(out, "%-8s %-15s %s%s%s\n", state_names[f->state], check, f->what, f->remedy[0] ? " -> " : "",
-		   f->remedy);
+	json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s}", "check", check, "state",
+					     state_names[f->state], "found", f->what, "remedy", f->remedy));
+	buf_printf(out, "%-8s %-15s %s%s%s\n", state_names[f->state], check, f->what,
+		   f->remedy[0] ? " -> " : "", f->remedy);
 }
 
 /* What would make a measurement on this machine unsteady, or not comparable. */

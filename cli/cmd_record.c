@@ -19,8 +19,7 @@ static const struct argp_option options[] = {
 	{ "target", 't', "TARGET", 0, "where to run it: local (default) or vm (the lab)", 1 },
 	{ "label", 'l', "LABEL", 0, "a name for the recording", 1 },
 	LAB_OPTIONS,
-	{ "events", 'e', "LIST", 0, "sampled event (default: cycles, or cpu-clock where there is no PMU) and tracepoints: "
-	  "SYSTEM:EVENT, SYSTEM:EVENT:FIELD, SYSTEM:EVENT..EVENT, off-cpu", 1 },
+	EVENTS_OPTION,
 	{ "frequency", 'F', "HZ", 0, "samples a second (default 4000)", 1 },
 	{ 0 }
 };

@@ -29,9 +29,8 @@ static const struct argp_option options[] = {
 	LAB_OPTIONS,
 	{ "workload", 'w', "CMD", 0, "run this shell command in each block instead of the case's workload", 1 },
 	{ "param", 'p', "NAME=VALUE", 0, "set a parameter of the case's module; may be repeated", 1 },
-	{ "events", 'e', "LIST", 0, "sampled event (default: cycles, or cpu-clock where there is no PMU) and tracepoints: "
-	  "SYSTEM:EVENT, SYSTEM:EVENT:FIELD, SYSTEM:EVENT..EVENT, off-cpu", 1 },
-	{ "no-counters", 1020, NULL, 0, "do not count instructions, cache misses, faults, ... in the timed blocks", 1 },
+	EVENTS_OPTION,
+	{ "no-counters", 1020, NULL, 0, "count no instructions, faults, switches, ... in the timed blocks", 1 },
 	{ "frequency", 'F', "HZ", 0, "samples a second (default 4000)", 1 },
 	{ "seed", 1003, "N", 0, "seed of the block order (default: from the clock; stored)", 1 },
 	{ "progress", 1004, "FORM", 0, "json: one JSON object a step on stdout instead of the result", 1 },

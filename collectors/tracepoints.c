@@ -67,7 +67,8 @@ int tracepoints_add(struct tracepoints *t, const char *system, const char *name,
 	/* A print format that the library does not know is no harm: the fields stand before it. */
 	tep_parse_format(t->tep, &e, text, len, system);
 	if (!tracepoints_id(t, system, name))
-		return err_add(err, -EINVAL, "The format of the tracepoint %.60s:%.60s cannot be understood.", system, name);
+		return err_add(err, -EINVAL, "The format of the tracepoint %.60s:%.60s cannot be understood.",
+			       system, name);
 	return 0;
 }
 
@@ -87,7 +88,8 @@ static struct tep_event *event_of(const struct tracepoints *t, uint32_t id)
 
 static bool is_number(const struct tep_format_field *f)
 {
-	return !(f->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING | TEP_FIELD_IS_DYNAMIC | TEP_FIELD_IS_RELATIVE)) &&
+	return !(f->flags &
+		 (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING | TEP_FIELD_IS_DYNAMIC | TEP_FIELD_IS_RELATIVE)) &&
 	       (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8) && f->offset >= 0;
 }
 
@@ -119,13 +121,14 @@ int tracepoints_has_number(const struct tracepoints *t, uint32_t id, const char 
 	for (f = e ? e->format.fields : NULL; f; f = f->next)
 		if (is_number(f))
 			buf_printf(&names, "%s%s", names.len ? ", " : "", f->name);
-	err_add(err, -ENOENT, "The tracepoint %s has no numeric field \"%.60s\"; it has %.400s.", e ? e->name : "",
-		field, names.len ? buf_str(&names) : "none");
+	err_add(err, -ENOENT, "The tracepoint %s has no numeric field \"%.60s\"; it has %.400s.",
+		e ? e->name : "", field, names.len ? buf_str(&names) : "none");
 	buf_release(&names);
 	return -ENOENT;
 }
 
-int tracepoints_number(const struct tracepoints *t, const void *record, size_t len, const char *field, int64_t *value)
+int tracepoints_number(const struct tracepoints *t, const void *record, size_t len, const char *field,
+		       int64_t *value)
 {
 	struct tep_event *e = event_of(t, tracepoints_record_id(record, len));
 	struct tep_format_field *f = e ? tep_find_any_field(e, field) : NULL;

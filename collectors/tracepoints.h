@@ -27,7 +27,8 @@ uint32_t tracepoints_record_id(const void *record, size_t len);
 /* 0 when records of `id` have a numeric field of this name; else -ENOENT with the fields there are. */
 int tracepoints_has_number(const struct tracepoints *t, uint32_t id, const char *field, struct err *err);
 /* Its value; -EINVAL for a record that is too short, or of another tracepoint. Above INT64_MAX it is that. */
-int tracepoints_number(const struct tracepoints *t, const void *record, size_t len, const char *field, int64_t *value);
+int tracepoints_number(const struct tracepoints *t, const void *record, size_t len, const char *field,
+		       int64_t *value);
 /* "SYSTEM:EVENT name=value name=value ...", escaped; nothing for a record that makes no sense. */
 void tracepoints_print(const struct tracepoints *t, const void *record, size_t len, struct buf *out);
 

@@ -26,8 +26,8 @@ static int load_run(struct store *s, int64_t run, struct loaded *l, struct err *
 	l->figures = mem_calloc(l->n_metrics + 1, sizeof(*l->figures));
 	l->borrowed = mem_calloc(l->n_hists + 1, sizeof(*l->borrowed));
 	for (i = 0; i < l->n_metrics; i++)
-		l->figures[i] = (struct block_figure){ l->metrics[i].name, l->metrics[i].unit, l->metrics[i].value,
-						       l->metrics[i].running };
+		l->figures[i] = (struct block_figure){ l->metrics[i].name, l->metrics[i].unit,
+						       l->metrics[i].value, l->metrics[i].running };
 	for (i = 0; i < l->n_hists; i++)
 		l->borrowed[i] = (struct block_hist){ l->hists[i].name, l->hists[i].unit, &l->hists[i].hist };
 	return rc;

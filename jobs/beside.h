@@ -7,7 +7,7 @@ struct err;
 struct evidence;
 struct store;
 
-/* Fills e->counted and e->environment from e->runs; past a limit of the environment e->cmp gives no verdict. */
+/* Fills counted and environment from the runs; past a limit of the environment cmp gives no verdict. */
 int beside_load(struct store *s, struct evidence *e, struct err *err);
 
 #endif

@@ -214,7 +214,8 @@ static int on_samples(void *ctx, const struct live_sample *v, size_t n)
 	return rc ? rc : store_tick(in->store, in->err);
 }
 
-static int on_format(void *ctx, uint32_t id, const char *system, const char *name, const char *text, size_t len)
+static int on_format(void *ctx, uint32_t id, const char *system, const char *name, const char *text,
+		     size_t len)
 {
 	struct ingest *in = ctx;
 

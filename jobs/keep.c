@@ -22,7 +22,8 @@ int keep_figures(struct store *s, int64_t run, const struct live_result *r, bool
 	size_t i;
 
 	for (i = 0; !rc && i < r->n_metrics; i++)
-		rc = store_metric_add(s, run, r->metrics[i].name, r->metrics[i].unit, r->metrics[i].value, err);
+		rc = store_metric_add(s, run, r->metrics[i].name, r->metrics[i].unit, r->metrics[i].value,
+				      err);
 	if (!rc && exact && r->n_counters)
 		rc = store_counter_add(s, run, INSTRUCTION_CLOCK, "instructions", (double)r->wall_ns, 1, err);
 	for (i = 0; !rc && i < r->n_counters; i++)

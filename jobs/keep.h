@@ -19,7 +19,7 @@ struct trace;
 int keep_figures(struct store *s, int64_t run, const struct live_result *r, bool exact, struct trace *t,
 		 struct err *err);
 
-/* The state of the machine as it is now. `kind`: "environment" after a block, "environment-before" before the first. */
+/* The machine as it is now. `kind`: "environment" after a block, "environment-before" before the first. */
 int keep_environment(struct store *s, int64_t run, const char *kind, struct live *l, struct err *err);
 
 #endif

@@ -361,7 +361,8 @@ static int keep_result(struct job *j, struct run *run, const struct live_result 
 	if (r->event[0])
 		rc = store_event(j->store, run->id, 0, r->event, ingest_event_unit(r->event), j->err);
 	if (!rc)
-		rc = keep_figures(j->store, run->id, r, j->o->exact, run->sampled ? j->target.ingest.trace : NULL, j->err);
+		rc = keep_figures(j->store, run->id, r, j->o->exact,
+				  run->sampled ? j->target.ingest.trace : NULL, j->err);
 	if (!rc && r->output.len)
 		rc = store_text_add(j->store, run->id, "output", r->output.data, j->err);
 	return rc;
@@ -407,8 +408,9 @@ static int block(struct job *j, enum variant v, bool warmup, uint64_t freq_hz)
 	bool sampled = freq_hz > 0;
 	struct run run = { .experiment = j->exp.id, .kind = RUN_BLOCK, .state = RUN_RUNNING, .variant = v,
 			   .ordinal = j->ordinal++, .warmup = warmup, .sampled = sampled, .freq_hz = freq_hz };
-	struct live_block spec = { .argv = (const char *const *)j->argv, .sampled = sampled, .event = j->events.sampled,
-				   .freq_hz = freq_hz, .clocks = CLOCKS, .drain_after = j->o->exact,
+	struct live_block spec = { .argv = (const char *const *)j->argv, .sampled = sampled,
+				   .event = j->events.sampled, .freq_hz = freq_hz, .clocks = CLOCKS,
+				   .drain_after = j->o->exact,
 				   .counted = !sampled && !j->o->no_counters };
 	struct live_result r = { 0 };
 	int rc;

@@ -180,7 +180,8 @@ static void add_config(const struct target *t, struct machine *m)
 		return;
 	path = mem_printf("%s/.config", t->kernel.build);
 	if (!fs_digest(path, MAX_PROGRAM, &digest, NULL)) {
-		snprintf(value, sizeof(value), "fnv1a64:%016llx of its headers' .config", (unsigned long long)digest);
+		snprintf(value, sizeof(value), "fnv1a64:%016llx of its headers' .config",
+			 (unsigned long long)digest);
 		machine_add(m, "kernel.config", value);
 	}
 	free(path);

@@ -78,7 +78,8 @@ struct trace *trace_new(const struct event_list *list)
 		bool two = it->kind == EVENT_BETWEEN, everywhere = event_everywhere(it);
 
 		t->items[i].point[0] = point_of(t, it->system[0], it->event[0], everywhere);
-		t->items[i].point[1] = two ? point_of(t, it->system[1], it->event[1], everywhere) : t->items[i].point[0];
+		t->items[i].point[1] = two ? point_of(t, it->system[1], it->event[1], everywhere)
+					   : t->items[i].point[0];
 	}
 	return t;
 }
@@ -130,11 +131,13 @@ static int check_fields(const struct trace *t, size_t point, struct err *err)
 
 	for (i = 0; !rc && i < t->list.n; i++)
 		if (t->list.items[i].kind == EVENT_FIELD && t->items[i].point[0] == point)
-			rc = tracepoints_has_number(t->formats, t->points[point].id, t->list.items[i].field, err);
+			rc = tracepoints_has_number(t->formats, t->points[point].id, t->list.items[i].field,
+						    err);
 	return rc;
 }
 
-int trace_format(struct trace *t, const char *system, const char *name, const char *text, size_t len, struct err *err)
+int trace_format(struct trace *t, const char *system, const char *name, const char *text, size_t len,
+		 struct err *err)
 {
 	size_t i;
 	int rc = 0;
@@ -142,7 +145,8 @@ int trace_format(struct trace *t, const char *system, const char *name, const ch
 	for (i = 0; !rc && i < t->n_points; i++) {
 		struct point *p = &t->points[i];
 
-		if (p->id || strcmp(t->points_asked[i].system, system) || strcmp(t->points_asked[i].name, name))
+		if (p->id || strcmp(t->points_asked[i].system, system) ||
+		    strcmp(t->points_asked[i].name, name))
 			continue;
 		rc = tracepoints_add(t->formats, system, name, text, len, err);
 		if (rc)
@@ -245,13 +249,16 @@ static void keep_line(struct trace *t, const struct live_trace *r)
 void trace_record(struct trace *t, const struct live_trace *r)
 {
 	static void (*const take[])(struct trace *t, size_t i, const struct live_trace *r, uint32_t id) = {
-		[EVENT_COUNT] = NULL, [EVENT_FIELD] = on_field, [EVENT_BETWEEN] = on_between, [EVENT_OFF_CPU] = on_switch,
+		[EVENT_COUNT] = NULL,
+		[EVENT_FIELD] = on_field,
+		[EVENT_BETWEEN] = on_between,
+		[EVENT_OFF_CPU] = on_switch,
 	};
 	uint32_t id = tracepoints_record_id(r->raw, r->len);
 	bool own = is_own(t, r->tid);
 	size_t i;
 
-	/* One recorded on every CPU comes from other tasks too; only a switch to one of ours concerns us then. */
+	/* One recorded on every CPU comes from other tasks too: then only a switch to ours concerns us. */
 	for (i = 0; i < t->n_points; i++)
 		if (t->points[i].id == id)
 			t->points[i].met += own || !t->points_asked[i].everywhere;
@@ -276,7 +283,8 @@ static int keep_formats(struct trace *t, struct store *s, int64_t run, struct er
 
 		if (!t->points[i].format || t->points[i].stored)
 			continue;
-		snprintf(kind, sizeof(kind), "format:%.60s:%.60s", t->points_asked[i].system, t->points_asked[i].name);
+		snprintf(kind, sizeof(kind), "format:%.60s:%.60s", t->points_asked[i].system,
+			 t->points_asked[i].name);
 		rc = store_text_add(s, run, kind, t->points[i].format, err);
 		t->points[i].stored = !rc;
 	}
@@ -295,7 +303,8 @@ static int keep_counts(struct trace *t, struct store *s, int64_t run, struct err
 	}
 	for (i = 0; !rc && i < t->list.n; i++)
 		if (t->list.items[i].kind >= EVENT_BETWEEN)
-			rc = store_counter_add(s, run, t->list.items[i].text, "ns", t->items[i].total, 1, err);
+			rc = store_counter_add(s, run, t->list.items[i].text, "ns", t->items[i].total, 1,
+					       err);
 	return rc;
 }
 
@@ -310,7 +319,8 @@ int trace_keep(struct trace *t, struct store *s, int64_t run, struct err *err)
 		const struct event_item *it = &t->list.items[i];
 
 		if (it->kind != EVENT_COUNT && t->items[i].hist.total)
-			rc = store_hist_add(s, run, it->text, it->kind == EVENT_FIELD ? "" : "ns", &t->items[i].hist, err);
+			rc = store_hist_add(s, run, it->text, it->kind == EVENT_FIELD ? "" : "ns",
+					    &t->items[i].hist, err);
 	}
 	if (!rc && t->lines.len)
 		rc = store_text_add(s, run, "trace", buf_str(&t->lines), err);

@@ -25,7 +25,8 @@ const struct live_tracepoint *trace_tracepoints(const struct trace *t, size_t *n
 /* A block begins: counts are 0 again, formats and threads stay known. */
 void trace_begin(struct trace *t);
 /* -ENOENT when a field that was asked for is not there. */
-int trace_format(struct trace *t, const char *system, const char *name, const char *text, size_t len, struct err *err);
+int trace_format(struct trace *t, const char *system, const char *name, const char *text, size_t len,
+		 struct err *err);
 /* A thread of the workload. */
 void trace_thread(struct trace *t, uint32_t tid);
 void trace_record(struct trace *t, const struct live_trace *r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* counted: see counted.h. jobs reads the figures from the session file; text, JSON and screen show what is here. */
+/* counted: see counted.h. Figures come from the session file; text, JSON and screen show what is here. */
 #include "profile/counted.h"
 
 #include <math.h>
@@ -66,8 +66,8 @@ static void take_values(struct counter *c, const struct counted_block *blocks, s
 }
 
 /* A count moves by whole events: one of them, spread over the operations of the smallest block. */
-static void add_counter(struct counter *c, const struct block_figure *first, const struct counted_block *blocks,
-			size_t n)
+static void add_counter(struct counter *c, const struct block_figure *first,
+			const struct counted_block *blocks, size_t n)
 {
 	double fewest_ops = INFINITY, step;
 	int v;
@@ -125,7 +125,8 @@ static void add_distribution(struct distribution *d, const struct block_hist *fi
 			const struct block_hist *h = hist_of(&blocks[i], d->name);
 
 			for (s = 0; h && s < SIDES; s++) {
-				if (!counts(blocks[i].run) || blocks[i].run->variant != variants[s] || !h->hist->total)
+				if (!counts(blocks[i].run) || blocks[i].run->variant != variants[s] ||
+				    !h->hist->total)
 					continue;
 				x[s][used[s]++] = hist_quantile(h->hist, hist_quantiles[q].q);
 				if (!q)

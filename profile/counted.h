@@ -14,8 +14,8 @@
 /* What one block contributes; everything is borrowed. */
 struct block_figure {
 	const char *name, *unit;
-	/* `running` NaN: as the workload reported it. Else a count of the whole block, divided by its operations;
-	 * `running` is the share of the time it was counted in, 0: not supported. */
+	/* `running` NaN: as the workload reported it. Else a count of the whole block, divided by its
+	 * operations; `running` is the share of the time it was counted in, 0: not supported. */
 	double value, running;
 };
 struct block_hist { const char *name, *unit; const struct hist *hist; };
@@ -33,8 +33,8 @@ struct counter {
 	char *name;			/* "instructions:k", "net:net_dev_queue" */
 	char *unit;			/* "events/op", "ns/op"; as reported, for what the workload says */
 	bool per_op;
-	bool supported;			/* false: counted in no block, since the machine cannot; no figure below holds */
-	double running;			/* least share of the time in any block; under 1 the values are extrapolated */
+	bool supported;			/* false: the machine cannot count it; no figure below holds */
+	double running;			/* least share of the time in any block; under 1: scaled up */
 	bool sampled;			/* of blocks that ran with the profiler */
 	struct summary native;
 	struct estimate est;

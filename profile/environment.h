@@ -20,7 +20,7 @@ struct buf;
 void environment_text(const struct machine *moment, struct buf *out);
 
 struct environment {
-	struct machine *v; size_t n, cap;	/* moments in order of time; the first is before the first block */
+	struct machine *v; size_t n, cap;	/* in order of time; the first is before the first block */
 };
 void environment_release(struct environment *e);
 /* Adds the moment that `text` tells. The text is hostile: what is no line of facts is passed over. */
@@ -29,7 +29,7 @@ void environment_add(struct environment *e, const char *text);
 /* One thing that moved. */
 struct drift {
 	const char *name;		/* static: "clock source" */
-	char before[80], after[80];	/* with unit; of shares and rises `before` is "" and `after` the whole of it */
+	char before[80], after[80];	/* with unit; of an amount `before` is "" and `after` all of it */
 	const char *limit, *reason;	/* static, in words */
 	bool beyond;			/* past the limit */
 };

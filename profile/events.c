@@ -24,7 +24,7 @@ static bool name(char to[EVENT_NAME], const char *from, size_t len)
 	return true;
 }
 
-/* "SYSTEM:EVENT", or "EVENT" where `system` names the one to take. What follows the event is left in *rest. */
+/* "SYSTEM:EVENT", or "EVENT" where `system` names the one to take. What follows is left in *rest. */
 static bool tracepoint(const char *s, size_t len, const char *system, char to_system[EVENT_NAME],
 		       char to_event[EVENT_NAME], const char **rest)
 {
@@ -39,7 +39,8 @@ static bool tracepoint(const char *s, size_t len, const char *system, char to_sy
 	}
 	next = memchr(colon + 1, ':', (size_t)(end - colon - 1));
 	*rest = next ? next : end;
-	return name(to_system, s, (size_t)(colon - s)) && name(to_event, colon + 1, (size_t)(*rest - colon - 1));
+	return name(to_system, s, (size_t)(colon - s)) &&
+	       name(to_event, colon + 1, (size_t)(*rest - colon - 1));
 }
 
 /* The two dots of SYSTEM:EVENT..EVENT. */
@@ -64,9 +65,11 @@ static bool item(const char *s, size_t len, struct event_item *it)
 	}
 	if (two) {
 		it->kind = EVENT_BETWEEN;
-		return tracepoint(s, (size_t)(two - s), NULL, it->system[0], it->event[0], &rest) && rest == two &&
-		       tracepoint(two + 2, (size_t)(s + len - two - 2), it->system[0], it->system[1], it->event[1],
-				  &rest) && rest == s + len;
+		return tracepoint(s, (size_t)(two - s), NULL, it->system[0], it->event[0], &rest) &&
+		       rest == two &&
+		       tracepoint(two + 2, (size_t)(s + len - two - 2), it->system[0], it->system[1],
+				  it->event[1], &rest) &&
+		       rest == s + len;
 	}
 	if (!tracepoint(s, len, NULL, it->system[0], it->event[0], &rest))
 		return false;
@@ -85,8 +88,8 @@ int event_list_parse(const char *text, struct event_list *l, struct err *err)
 
 		end = s + len;
 		if (!traced && l->sampled[0])
-			return err_add(err, -EINVAL, "--events names two events to sample, %s and %.*s; one is sampled at a "
-				       "time.", l->sampled, (int)(len > 60 ? 60 : len), s);
+			return err_add(err, -EINVAL, "--events names two events to sample, %s and %.*s; one "
+				       "is sampled at a time.", l->sampled, (int)(len > 60 ? 60 : len), s);
 		if (traced && l->n == EVENT_ITEMS)
 			return err_add(err, -EINVAL, "--events takes %d tracepoints at most.", EVENT_ITEMS);
 		if (traced ? !item(s, len, &l->items[l->n]) : !name(l->sampled, s, len))

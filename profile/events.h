@@ -6,7 +6,7 @@
  *	SYSTEM:EVENT			how often it happens, per operation
  *	SYSTEM:EVENT:FIELD		and how its numeric field is distributed
  *	SYSTEM:EVENT..[SYSTEM:]EVENT	and how the time from the first to the second is, thread by thread
- *	off-cpu				how long the workload's threads were off the CPU, by sched:sched_switch
+ *	off-cpu				how long its threads were off the CPU, by sched:sched_switch
  */
 #ifndef KAB_PROFILE_EVENTS_H
 #define KAB_PROFILE_EVENTS_H

@@ -15,8 +15,9 @@
 static const struct para_opts plain = { 0 };
 
 static const struct table_col columns[] = {
-	{ "", TABLE_FLEX }, { "", 0 }, { "before", TABLE_RIGHT }, { "", TABLE_TIGHT }, { "after", TABLE_RIGHT },
-	{ "", TABLE_TIGHT }, { "change", TABLE_RIGHT }, { "95% interval", TABLE_RIGHT }, { "", 0 },
+	{ "", TABLE_FLEX }, { "", 0 }, { "before", TABLE_RIGHT }, { "", TABLE_TIGHT },
+	{ "after", TABLE_RIGHT }, { "", TABLE_TIGHT }, { "change", TABLE_RIGHT },
+	{ "95% interval", TABLE_RIGHT }, { "", 0 },
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
@@ -75,7 +76,8 @@ static void value_cell(double v, const struct scale *s, struct table *t)
 static void counter_row(const struct counter *c, bool words, struct table *t)
 {
 	const struct estimate *e = &c->est;
-	struct scale s = figure_scale_bare(c->unit, larger(e->before.mean, e->after.mean), (e->hi - e->lo) / 2);
+	double size = larger(e->before.mean, e->after.mean);
+	struct scale s = figure_scale_bare(c->unit, size, (e->hi - e->lo) / 2);
 
 	name_cell(c->name, t);
 	table_cell(t, "%.12s", s.unit);
@@ -123,14 +125,14 @@ static void remarks(const struct counted *c, struct buf *out)
 	if (missing.len)
 		buf_printf(&text, "Not supported by this machine: %s. ", buf_str(&missing));
 	if (scaled.len) {
-		buf_puts(&text, "Scaled up, since the PMU has fewer counters than were asked for and they took turns"
-			 " (the least was counted ");
+		buf_puts(&text, "Scaled up, since the PMU has fewer counters than were asked for and they"
+			 " took turns (the least was counted ");
 		figure_percent(&text, least, 0, false);
 		buf_printf(&text, " of the time): %s. ", buf_str(&scaled));
 	}
 	if (sampled)
-		buf_puts(&text, "Rates of tracepoints are of the sampled blocks, other counts of blocks that ran without"
-			 " the profiler.");
+		buf_puts(&text, "Rates of tracepoints are of the sampled blocks, other counts of blocks that"
+			 " ran without the profiler.");
 	if (text.len) {
 		char *ascii = para_ascii(buf_str(&text));
 
@@ -158,8 +160,9 @@ static void counters(const struct report_input *in, unsigned indent, unsigned wi
 		rows++;
 	}
 	if (rows) {
-		buf_printf(&caption, "Counted per %s (:u in user code, :k in the kernel), mean and standard deviation of a"
-			   " block, change of the mean and its 95%% interval (Welch t over blocks):", op);
+		buf_printf(&caption, "Counted per %s (:u in user code, :k in the kernel), mean and standard"
+			   " deviation of a block, change of the mean and its 95%% interval (Welch t over"
+			   " blocks):", op);
 		para(out, &plain, buf_str(&caption));
 		table_write(&t, indent, width, out);
 	}
@@ -169,7 +172,7 @@ static void counters(const struct report_input *in, unsigned indent, unsigned wi
 	remarks(c, out);
 }
 
-/* Of one block a side the quantile itself; of more the mean of theirs, whose change and interval stand beside it. */
+/* Of one block a side the quantile itself; of more the mean of theirs, which change and interval are of. */
 static double quantile(const struct distribution *d, size_t q, enum side s)
 {
 	const struct summary *blocks = s == BEFORE ? &d->est[q].before : &d->est[q].after;
@@ -179,7 +182,8 @@ static double quantile(const struct distribution *d, size_t q, enum side s)
 
 static void distribution(const struct distribution *d, unsigned indent, unsigned width, struct buf *out)
 {
-	double largest = larger(quantile(d, HIST_QUANTILES - 1, BEFORE), quantile(d, HIST_QUANTILES - 1, AFTER));
+	const size_t last = HIST_QUANTILES - 1;
+	double largest = larger(quantile(d, last, BEFORE), quantile(d, last, AFTER));
 	struct scale s = figure_scale(d->unit, largest, 0);
 	struct buf b = BUF_INIT;
 	char *name = para_ascii(d->name);
@@ -190,8 +194,8 @@ static void distribution(const struct distribution *d, unsigned indent, unsigned
 	text_count(&b, (double)d->side[BEFORE].total, 0);
 	buf_puts(&b, " values before and ");
 	text_count(&b, (double)d->side[AFTER].total, 0);
-	buf_printf(&b, " after, to 1 part in 128; quantiles, mean of %zu and %zu sampled blocks, and the 95%% interval of"
-		   " the change (Welch t over blocks):", d->blocks[BEFORE], d->blocks[AFTER]);
+	buf_printf(&b, " after, to 1 part in 128; quantiles, mean of %zu and %zu sampled blocks, and the 95%%"
+		   " interval of the change (Welch t over blocks):", d->blocks[BEFORE], d->blocks[AFTER]);
 	para(out, &plain, buf_str(&b));
 	buf_clear(&b);
 	table_init(&t, columns, COLUMNS - (width != 0));

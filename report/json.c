@@ -354,7 +354,8 @@ static json_t *counters(const struct counted *c)
 		set(o, "scaled", json_boolean(v->supported && v->running < 1));
 		set(o, "running", v->supported && v->per_op ? number(v->running) : json_null());
 		set(o, "sampled", json_boolean(v->sampled));
-		set(o, "before", v->supported ? counter_side(v, VARIANT_BEFORE, &v->est.before) : json_null());
+		set(o, "before",
+		    v->supported ? counter_side(v, VARIANT_BEFORE, &v->est.before) : json_null());
 		set(o, "after", v->supported ? counter_side(v, VARIANT_AFTER, &v->est.after) : json_null());
 		set(o, "native", v->native.n ? counter_side(v, VARIANT_NATIVE, &v->native) : json_null());
 		set(o, "difference", v->supported ? change(&v->est, v->unit) : json_null());
@@ -457,10 +458,11 @@ static json_t *environment(const struct report_input *in)
 	o = json_object();
 	moved = json_array();
 	for (i = 0; i < n; i++)
-		json_array_append_new(moved, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", string(v[i].name),
-						       "from", *v[i].before ? string(v[i].before) : json_null(),
-						       "to", string(v[i].after), "limit", string(v[i].limit),
-						       "reason", string(v[i].reason), "beyond", json_boolean(v[i].beyond)));
+		json_array_append_new(
+			moved, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", string(v[i].name), "from",
+					 *v[i].before ? string(v[i].before) : json_null(), "to",
+					 string(v[i].after), "limit", string(v[i].limit), "reason",
+					 string(v[i].reason), "beyond", json_boolean(v[i].beyond)));
 	free(v);
 	set(o, "moments", number((double)e->n));
 	set(o, "before", facts_of(&e->v[0]));

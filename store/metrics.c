@@ -18,8 +18,8 @@ static int add(struct store *s, int64_t run, const char *name, const char *unit,
 
 	if (!rc)
 		rc = store_stmt(s, Q_METRIC_ADD,
-				"INSERT INTO metric (run, name, unit, value, running) VALUES (?, ?, ?, ?, ?)", &st,
-				err);
+				"INSERT INTO metric (run, name, unit, value, running) VALUES (?, ?, ?, ?, ?)",
+				&st, err);
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, run);
@@ -36,8 +36,8 @@ int store_metric_add(struct store *s, int64_t run, const char *name, const char 
 	return add(s, run, name, unit, value, NAN, err);
 }
 
-int store_counter_add(struct store *s, int64_t run, const char *name, const char *unit, double value, double running,
-		      struct err *err)
+int store_counter_add(struct store *s, int64_t run, const char *name, const char *unit, double value,
+		      double running, struct err *err)
 {
 	return add(s, run, name, unit, value, running, err);
 }
@@ -52,7 +52,8 @@ int store_metrics(struct store *s, int64_t run, struct store_metric **v, size_t 
 	VEC(struct store_metric) all = { 0 };
 	sqlite3_stmt *st = NULL;
 	int rc = store_stmt(s, Q_METRICS,
-			    "SELECT name, unit, value, running FROM metric WHERE run = ? ORDER BY id", &st, err);
+			    "SELECT name, unit, value, running FROM metric WHERE run = ? ORDER BY id", &st,
+			    err);
 
 	*v = NULL;
 	*n = 0;
@@ -85,8 +86,8 @@ void store_metric_release(struct store_metric *m)
 static int add_bucket(struct store *s, int64_t histogram, const struct hist_count *c, struct err *err)
 {
 	sqlite3_stmt *st = NULL;
-	int rc = store_stmt(s, Q_BUCKET_ADD, "INSERT INTO bucket (histogram, number, count) VALUES (?, ?, ?)", &st,
-			    err);
+	int rc = store_stmt(s, Q_BUCKET_ADD, "INSERT INTO bucket (histogram, number, count) VALUES (?, ?, ?)",
+			    &st, err);
 
 	if (rc)
 		return rc;
@@ -104,7 +105,8 @@ int store_hist_add(struct store *s, int64_t run, const char *name, const char *u
 	int rc = store_begin(s, err);
 
 	if (!rc)
-		rc = store_stmt(s, Q_HIST_ADD, "INSERT INTO histogram (run, name, unit) VALUES (?, ?, ?)", &st, err);
+		rc = store_stmt(s, Q_HIST_ADD, "INSERT INTO histogram (run, name, unit) VALUES (?, ?, ?)",
+				&st, err);
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, run);
@@ -120,8 +122,8 @@ int store_hist_add(struct store *s, int64_t run, const char *name, const char *u
 static int read_buckets(struct store *s, int64_t histogram, struct hist *h, struct err *err)
 {
 	sqlite3_stmt *st = NULL;
-	int rc = store_stmt(s, Q_BUCKETS, "SELECT number, count FROM bucket WHERE histogram = ? ORDER BY number", &st,
-			    err);
+	int rc = store_stmt(s, Q_BUCKETS,
+			    "SELECT number, count FROM bucket WHERE histogram = ? ORDER BY number", &st, err);
 
 	if (rc)
 		return rc;
@@ -129,10 +131,11 @@ static int read_buckets(struct store *s, int64_t histogram, struct hist *h, stru
 	while ((rc = store_row(s, st, err)) == 1) {
 		int64_t number = sqlite3_column_int64(st, 0), count = sqlite3_column_int64(st, 1);
 
-		if (number != (int32_t)number || count < 0 || !hist_add_bucket(h, (int32_t)number, (uint64_t)count)) {
+		if (number != (int32_t)number || count < 0 ||
+		    !hist_add_bucket(h, (int32_t)number, (uint64_t)count)) {
 			store_done(st);
-			return store_damaged(s, err, "bucket %lld of a histogram cannot hold %lld", (long long)number,
-					     (long long)count);
+			return store_damaged(s, err, "bucket %lld of a histogram cannot hold %lld",
+					     (long long)number, (long long)count);
 		}
 	}
 	return rc;
@@ -143,7 +146,8 @@ int store_hists(struct store *s, int64_t run, struct store_hist **v, size_t *n, 
 	VEC(struct store_hist) all = { 0 };
 	VEC(int64_t) ids = { 0 };
 	sqlite3_stmt *st = NULL;
-	int rc = store_stmt(s, Q_HISTS, "SELECT name, unit, id FROM histogram WHERE run = ? ORDER BY id", &st, err);
+	int rc = store_stmt(s, Q_HISTS, "SELECT name, unit, id FROM histogram WHERE run = ? ORDER BY id", &st,
+			    err);
 
 	*v = NULL;
 	*n = 0;
@@ -151,7 +155,8 @@ int store_hists(struct store *s, int64_t run, struct store_hist **v, size_t *n, 
 		return rc;
 	sqlite3_bind_int64(st, 1, run);
 	while ((rc = store_row(s, st, err)) == 1) {
-		vec_push(&all, (struct store_hist){ .name = store_text_dup(st, 0), .unit = store_text_dup(st, 1) });
+		vec_push(&all,
+			 (struct store_hist){ .name = store_text_dup(st, 0), .unit = store_text_dup(st, 1) });
 		vec_push(&ids, sqlite3_column_int64(st, 2));
 	}
 	for (size_t i = 0; !rc && i < all.n; i++)

@@ -111,7 +111,7 @@ static const char *const migrations[STORE_VERSION] = {
 	" last_ns INTEGER NOT NULL, samples INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (run, number)"
 	") STRICT;",
 
-	/* 2: counters know how much of the time they were counted in, runs have histograms (profile/hist.h). */
+	/* 2: counters with the share of the time they were counted in; histograms (profile/hist.h) */
 	"ALTER TABLE metric ADD COLUMN running REAL;"
 
 	"CREATE TABLE histogram ("

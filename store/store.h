@@ -62,14 +62,15 @@ int store_run_finish(struct store *s, const struct run *r, struct err *err);
 int store_metric_add(struct store *s, int64_t run, const char *name, const char *unit, double value,
 		     struct err *err);
 /*
- * A count of the whole run, to be divided by its operations. `running`: the share of the time it was counted in;
- * under 1 the value is extrapolated, 0 with a NaN says that the machine does not count it.
+ * A count of the whole run, to be divided by its operations. `running`: the share of the time it was counted
+ * in; under 1 the value is extrapolated, 0 with a NaN says that the machine does not count it.
  */
-int store_counter_add(struct store *s, int64_t run, const char *name, const char *unit, double value, double running,
-		      struct err *err);
+int store_counter_add(struct store *s, int64_t run, const char *name, const char *unit, double value,
+		      double running, struct err *err);
 int store_hist_add(struct store *s, int64_t run, const char *name, const char *unit, const struct hist *h,
 		   struct err *err);
-/* `kind` is "kernel-log", "output", "note", "trace", "format:SYSTEM:EVENT", "environment", "environment-before". */
+/* `kind` is "kernel-log", "output", "note", "trace", "format:SYSTEM:EVENT", "environment",
+ * "environment-before". */
 int store_text_add(struct store *s, int64_t run, const char *kind, const char *text, struct err *err);
 
 /* The three ids below are the store's row ids, valid in this file for ever. */

@@ -212,7 +212,8 @@ static enum style head_cell(const struct tui *t, const struct head_row *r, size_
 }
 
 /* `row` NULL: the titles. */
-static void head_line(struct tui *t, const struct head_row *row, struct area a, unsigned y, const struct span *spans)
+static void head_line(struct tui *t, const struct head_row *row, struct area a, unsigned y,
+		      const struct span *spans)
 {
 	struct buf text = BUF_INIT;
 	unsigned col;
@@ -232,7 +233,8 @@ static void head_line(struct tui *t, const struct head_row *row, struct area a, 
 		pad = metric_columns[col].right && len < w ? w - len : 0;
 		if (!row)
 			screen_text(&t->screen, y, a.x + spans[col].x, w, tui_ink(t, style), "");
-		screen_words(&t->screen, y, a.x + spans[col].x + pad, w - pad, tui_ink(t, style), buf_str(&text));
+		screen_words(&t->screen, y, a.x + spans[col].x + pad, w - pad, tui_ink(t, style),
+			     buf_str(&text));
 	}
 	buf_release(&text);
 }

@@ -233,8 +233,12 @@ static bool trace_rows(const Kab__Trace *t, struct live_trace *v)
 		if (t->size[i] < sizeof(uint16_t) || t->size[i] > t->raw.len - at)
 			return false;
 		time += (uint64_t)t->time_ns[i];
-		v[i] = (struct live_trace){ .time_ns = time, .pid = t->pid[i], .tid = t->tid[i], .cpu = t->cpu[i],
-					    .raw = t->raw.data + at, .len = t->size[i] };
+		v[i] = (struct live_trace){ .time_ns = time,
+					    .pid = t->pid[i],
+					    .tid = t->tid[i],
+					    .cpu = t->cpu[i],
+					    .raw = t->raw.data + at,
+					    .len = t->size[i] };
 		at += t->size[i];
 	}
 	return at == t->raw.len;

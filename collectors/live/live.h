@@ -62,7 +62,8 @@ struct live_sink {
 		     bool damaged, bool truncated);
 	int (*samples)(void *ctx, const struct live_sample *v, size_t n);
 	/* The layout of the records of one tracepoint, before every block that records it. */
-	int (*format)(void *ctx, uint32_t id, const char *system, const char *name, const char *text, size_t len);
+	int (*format)(void *ctx, uint32_t id, const char *system, const char *name, const char *text,
+		      size_t len);
 	int (*trace)(void *ctx, const struct live_trace *v, size_t n);
 	int (*vdso)(void *ctx, const void *elf, size_t len);	/* the image behind maps of "[vdso]", once */
 	int (*log)(void *ctx, const char *line);	/* the kernel's at warning or worse, or the agent's */
@@ -141,8 +142,8 @@ struct live_block {
 };
 
 struct live_metric { char name[48], unit[16]; double value; };
-/* A count of the whole block. `running`: share of the time it was counted in, 0 (and value NaN): not supported;
- * under 1 the value is extrapolated. */
+/* A count of the whole block. `running`: share of the time it was counted in, 0 (and value NaN): not
+ * supported; under 1 the value is extrapolated. */
 struct live_counter { char name[48], unit[16]; double value, running; };
 
 struct live_result {

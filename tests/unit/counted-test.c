@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* counted: counters per operation, which blocks they come from, what is not supported, quantiles of two sides. */
+/* counted: counters per operation, which blocks they come from, what is not supported, quantiles of two
+ * sides. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +33,8 @@ static struct counted *build(struct block *v, size_t n)
 	return c;
 }
 
-static struct block block(enum variant v, bool sampled, double ops, const char *name, double value, double running)
+static struct block block(enum variant v, bool sampled, double ops, const char *name, double value,
+			  double running)
 {
 	return (struct block){ .run = { .state = RUN_COMPLETE, .variant = v, .ops = ops, .sampled = sampled },
 			       .figures = { { name, "events", value, running } }, .n = 1 };
@@ -113,9 +115,12 @@ static void test_scaled(void **state)
 static void test_left_out(void **state)
 {
 	struct block v[] = {
-		block(VARIANT_BEFORE, false, 1, "x", 1, 1), block(VARIANT_BEFORE, false, 1, "x", 100, 1),
-		block(VARIANT_BEFORE, false, 1, "x", 100, 1), block(VARIANT_BEFORE, false, 0, "x", 100, 1),
-		block(VARIANT_BEFORE, false, 1, "x", INFINITY, 1), block(VARIANT_BEFORE, false, 1, "x", 100, -INFINITY),
+		block(VARIANT_BEFORE, false, 1, "x", 1, 1),
+		block(VARIANT_BEFORE, false, 1, "x", 100, 1),
+		block(VARIANT_BEFORE, false, 1, "x", 100, 1),
+		block(VARIANT_BEFORE, false, 0, "x", 100, 1),
+		block(VARIANT_BEFORE, false, 1, "x", INFINITY, 1),
+		block(VARIANT_BEFORE, false, 1, "x", 100, -INFINITY),
 		block(VARIANT_AFTER, false, 1, "x", 1, 1),
 	};
 	struct counted *c;
@@ -134,7 +139,8 @@ static void test_left_out(void **state)
 static void test_reported(void **state)
 {
 	struct block v[] = {
-		block(VARIANT_BEFORE, false, 50, "throughput", 8, NAN), block(VARIANT_AFTER, false, 50, "throughput", 9, NAN),
+		block(VARIANT_BEFORE, false, 50, "throughput", 8, NAN),
+		block(VARIANT_AFTER, false, 50, "throughput", 9, NAN),
 	};
 	struct counted *c = build(v, 2);
 
@@ -161,7 +167,9 @@ static void test_distribution(void **state)
 	(void)state;
 	for (size_t i = 0; i < 5; i++) {
 		hist_add(&hists[i], seen[i].value);
-		runs[i] = (struct run){ .state = RUN_COMPLETE, .variant = seen[i].v, .ops = 1, .sampled = true };
+		runs[i] = (struct run){
+			.state = RUN_COMPLETE, .variant = seen[i].v, .ops = 1, .sampled = true
+		};
 		h[i] = (struct block_hist){ "len", "", &hists[i] };
 		b[i] = (struct counted_block){ &runs[i], NULL, 0, &h[i], 1 };
 	}
@@ -193,8 +201,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_per_operation), cmocka_unit_test(test_unsampled_first),
-		cmocka_unit_test(test_not_supported), cmocka_unit_test(test_scaled), cmocka_unit_test(test_left_out),
-		cmocka_unit_test(test_reported), cmocka_unit_test(test_distribution), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_not_supported), cmocka_unit_test(test_scaled),
+		cmocka_unit_test(test_left_out),      cmocka_unit_test(test_reported),
+		cmocka_unit_test(test_distribution),  cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,8 @@ static size_t drift(const char *before, const char *between, const char *after, 
 
 static void test_nothing_moved(void **state)
 {
-	static const char *const same = "clock.source tsc\ncpu.governor performance\ncpu.throttled 4\nkernel.tainted 45056\n"
+	static const char *const same =
+		"clock.source tsc\ncpu.governor performance\ncpu.throttled 4\nkernel.tainted 45056\n"
 		"stat.total 1000\nstat.steal 5\npressure.memory 10\nuptime_us 1000\n";
 	struct drift *v;
 
@@ -48,7 +49,8 @@ static void test_clock_changed(void **state)
 	assert_string_equal(v[0].before, "tsc");
 	assert_string_equal(v[0].after, "hpet");
 	drift_sentence(&v[0], &b);
-	assert_string_equal(buf_str(&b), "Clock source moved from tsc to hpet (limit: no change); two clocks do not run "
+	assert_string_equal(buf_str(&b),
+			    "Clock source moved from tsc to hpet (limit: no change); two clocks do not run "
 			    "alike, and the kernel gives one up when it was found to be wrong.");
 	buf_release(&b);
 	free(v);
@@ -72,14 +74,17 @@ static void test_steal(void **state)
 	struct drift *v;
 
 	(void)state;
-	assert_int_equal(drift("stat.total 1000\nstat.steal 10\n", "", "stat.total 2000\nstat.steal 30\n", &v), 1);
+	assert_int_equal(
+		drift("stat.total 1000\nstat.steal 10\n", "", "stat.total 2000\nstat.steal 30\n", &v), 1);
 	assert_false(v[0].beyond);
 	assert_string_equal(v[0].after, "2.0 % of CPU time");
 	free(v);
-	assert_int_equal(drift("stat.total 1000\nstat.steal 10\n", "", "stat.total 2000\nstat.steal 70\n", &v), 1);
+	assert_int_equal(
+		drift("stat.total 1000\nstat.steal 10\n", "", "stat.total 2000\nstat.steal 70\n", &v), 1);
 	assert_true(v[0].beyond);
 	free(v);
-	assert_int_equal(drift("stat.total 1000\nstat.steal 10\n", "", "stat.total 2000\nstat.steal 11\n", &v), 0);
+	assert_int_equal(
+		drift("stat.total 1000\nstat.steal 10\n", "", "stat.total 2000\nstat.steal 11\n", &v), 0);
 }
 
 /* Told however large, and never a reason to refuse. */

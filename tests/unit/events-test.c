@@ -20,9 +20,11 @@ static void test_forms(void **state)
 	struct err err = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(event_list_parse("net:net_dev_queue:len,cpu-clock,syscalls:sys_enter_read..sys_exit_read,"
-					  "sched:sched_wakeup,irq:irq_handler_entry..sched:sched_waking,off-cpu",
-					  &l, &err), 0);
+	assert_int_equal(
+		event_list_parse("net:net_dev_queue:len,cpu-clock,syscalls:sys_enter_read..sys_exit_read,"
+				 "sched:sched_wakeup,irq:irq_handler_entry..sched:sched_waking,off-cpu",
+				 &l, &err),
+		0);
 	assert_string_equal(l.sampled, "cpu-clock");
 	assert_int_equal(l.n, 5);
 	assert_int_equal(l.items[0].kind, EVENT_FIELD);
@@ -57,8 +59,8 @@ static void test_empty(void **state)
 static void test_refused(void **state)
 {
 	static const char *const wrong[] = {
-		":", "a:", ":b", "a:b:", "a:b:c:d", "a:b..", "a:b..c:", "a:b..c:d:e", "a:b:c..d:e", "..", "a/../b:c",
-		"a:b;c", "cycles ", "a:b,,c:d", "net:\033[2J",
+		":",	      "a:", ":b",	"a:b:",	 "a:b:c:d", "a:b..",	"a:b..c:",     "a:b..c:d:e",
+		"a:b:c..d:e", "..", "a/../b:c", "a:b;c", "cycles ", "a:b,,c:d", "net:\033[2J",
 	};
 	struct event_list l;
 

@@ -158,7 +158,8 @@ static int on_samples(void *ctx, const struct live_sample *v, size_t n)
 	return w->refuse;
 }
 
-static int on_format(void *ctx, uint32_t id, const char *system, const char *name, const char *text, size_t len)
+static int on_format(void *ctx, uint32_t id, const char *system, const char *name, const char *text,
+		     size_t len)
 {
 	struct watch *w = ctx;
 
@@ -477,7 +478,9 @@ static void test_no_tracepoint(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		struct live_block b = { .argv = argv, .sampled = true, .tracepoints = &wrong[i].t, .n_tracepoints = 1 };
+		struct live_block b = {
+			.argv = argv, .sampled = true, .tracepoints = &wrong[i].t, .n_tracepoints = 1
+		};
 		struct err err = ERR_INIT;
 		int rc = live_run(l, &b, &r, &err);
 

@@ -107,7 +107,8 @@ static void some_session(struct fixture *f)
 	ok(f, store_close(s, &f->err));
 }
 
-static const struct { const char *sql; int code; const char *words; } altered[] = {
+static const struct { const char *sql; int code; const char *words;
+} altered[] = {
 	/* the two numbers */
 	{ "PRAGMA application_id = 1", -EINVAL, "another program" },
 	{ "PRAGMA user_version = 99", -EPROTONOSUPPORT, "newer kab (file version 99" },
@@ -161,7 +162,8 @@ static const struct { const char *sql; int code; const char *words; } altered[] 
 	{ "UPDATE chunk SET last_ns = 5", -EUCLEAN, "cannot be unpacked" },
 	/* rows */
 	{ "UPDATE bucket SET number = 9000 WHERE number = 7", -EUCLEAN, "bucket 9000 of a histogram" },
-	{ "UPDATE bucket SET number = 4294967303 WHERE number = 7", -EUCLEAN, "bucket 4294967303 of a histogram" },
+	{ "UPDATE bucket SET number = 4294967303 WHERE number = 7", -EUCLEAN,
+	  "bucket 4294967303 of a histogram" },
 	{ "UPDATE bucket SET count = -1 WHERE number = 7", -EUCLEAN, "cannot hold -1" },
 	{ "UPDATE bucket SET count = 9223372036854775807", 0, "" },
 	{ "UPDATE bucket SET histogram = 4711", 0, "" },

@@ -667,10 +667,24 @@ static void written_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(experiments), TEST(runs), TEST(newest_first), TEST(machines), TEST(metrics_and_texts), TEST(counters),
-		TEST(profile), TEST(profile_grows), TEST(profile_options), TEST(threads),
-		TEST(ids_are_for_ever), TEST(raw), TEST(ids), TEST(resolve), TEST(unfinished),
-		TEST(odd_paths), TEST(created_together), TEST(written_together),
+		TEST(experiments),
+		TEST(runs),
+		TEST(newest_first),
+		TEST(machines),
+		TEST(metrics_and_texts),
+		TEST(counters),
+		TEST(profile),
+		TEST(profile_grows),
+		TEST(profile_options),
+		TEST(threads),
+		TEST(ids_are_for_ever),
+		TEST(raw),
+		TEST(ids),
+		TEST(resolve),
+		TEST(unfinished),
+		TEST(odd_paths),
+		TEST(created_together),
+		TEST(written_together),
 	};
 
 	return cmocka_run_group_tests_name("store", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* tracepoints: fields out of records, and what jobs makes of them: counts, distributions, times between events. */
+/* tracepoints: fields out of records, and what jobs makes of them: counts, distributions, times between
+ * events. */
 #include <math.h>
 
 #include "store-fixture.h"
@@ -18,10 +19,11 @@
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
 static const char switch_format[] = "name: sched_switch\nID: 372\nformat:\n" COMMON
-	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
-	"\tfield:pid_t next_pid;\toffset:28;\tsize:4;\tsigned:1;\n"
-	"\nprint fmt: \"prev_comm=%s prev_pid=%d next_pid=%d\", REC->prev_comm, REC->prev_pid, REC->next_pid\n";
+				    "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+				    "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+				    "\tfield:pid_t next_pid;\toffset:28;\tsize:4;\tsigned:1;\n"
+				    "\nprint fmt: \"prev_comm=%s prev_pid=%d next_pid=%d\", REC->prev_comm, "
+				    "REC->prev_pid, REC->next_pid\n";
 static const char queue_format[] = "name: net_dev_queue\nID: 2304\nformat:\n" COMMON
 	"\tfield:void * skbaddr;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned int len;\toffset:16;\tsize:4;\tsigned:0;\n"
@@ -70,7 +72,8 @@ static struct tracepoints *queue(void)
 {
 	struct tracepoints *t = tracepoints_new();
 
-	assert_int_equal(tracepoints_add(t, "net", "net_dev_queue", queue_format, strlen(queue_format), NULL), 0);
+	assert_int_equal(tracepoints_add(t, "net", "net_dev_queue", queue_format, strlen(queue_format), NULL),
+			 0);
 	return t;
 }
 
@@ -94,8 +97,9 @@ static void test_fields(void **state)
 	assert_int_equal(tracepoints_number(t, r.v, 32, "name", &v), -EINVAL);
 	assert_int_equal(tracepoints_has_number(t, 2304, "len", NULL), 0);
 	assert_int_equal(tracepoints_has_number(t, 2304, "bytes", &err), -ENOENT);
-	assert_string_equal(err.text, "The tracepoint net_dev_queue has no numeric field \"bytes\"; it has skbaddr, len, "
-			    "ret.");
+	assert_string_equal(
+		err.text, "The tracepoint net_dev_queue has no numeric field \"bytes\"; it has skbaddr, len, "
+			  "ret.");
 	tracepoints_free(t);
 }
 
@@ -111,7 +115,8 @@ static void test_print(void **state)
 	buf_clear(&b);
 	tracepoints_print(t, s.v, 32, &b);	/* of a tracepoint that is not known */
 	assert_int_equal(b.len, 0);
-	assert_int_equal(tracepoints_add(t, "sched", "sched_switch", switch_format, strlen(switch_format), NULL), 0);
+	assert_int_equal(
+		tracepoints_add(t, "sched", "sched_switch", switch_format, strlen(switch_format), NULL), 0);
 	tracepoints_print(t, s.v, 32, &b);
 	assert_string_equal(buf_str(&b), "sched:sched_switch prev_comm=a\\x1bb prev_pid=3 next_pid=4");
 	buf_release(&b);
@@ -164,7 +169,8 @@ static void test_hostile_formats(void **state)
 		assert_non_null(strstr(err.text, "a:b cannot be understood"));
 	}
 	/* Named otherwise than it was asked for. */
-	assert_int_equal(tracepoints_add(t, "net", "other", queue_format, strlen(queue_format), NULL), -EINVAL);
+	assert_int_equal(tracepoints_add(t, "net", "other", queue_format, strlen(queue_format), NULL),
+			 -EINVAL);
 	tracepoints_free(t);
 }
 
@@ -172,7 +178,9 @@ static void test_hostile_formats(void **state)
 
 static void feed(struct trace *t, const struct record *r, uint64_t time, uint32_t tid)
 {
-	const struct live_trace v = { .time_ns = time, .pid = tid, .tid = tid, .cpu = 0, .raw = r->v, .len = 32 };
+	const struct live_trace v = {
+		.time_ns = time, .pid = tid, .tid = tid, .cpu = 0, .raw = r->v, .len = 32
+	};
 
 	trace_record(t, &v);
 }
@@ -246,14 +254,16 @@ static void test_between(void **state)
 	ok(f, store_close(s, &f->err));
 }
 
-/* Off the CPU from a switch away to the switch back, which happens in another task; strangers count for nothing. */
+/* Off the CPU from a switch away to the switch back, which happens in another task; strangers count for
+ * nothing. */
 static void test_off_cpu(void **state)
 {
 	struct fixture *f = *state;
 	struct store *s = open_store(f, STORE_WRITE);
 	int64_t id = record(f, s, 1);
 	struct trace *t = trace_of("off-cpu,sched:sched_switch");
-	struct record away = switch_record(10, 0), back = switch_record(0, 10), strangers = switch_record(0, 99);
+	struct record away = switch_record(10, 0), back = switch_record(0, 10),
+		      strangers = switch_record(0, 99);
 	struct store_metric *m;
 	struct store_hist *h;
 	size_t n, n_points;
@@ -289,7 +299,8 @@ static void test_no_such_field(void **state)
 	struct err err = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(trace_format(t, "net", "net_dev_queue", queue_format, strlen(queue_format), &err), -ENOENT);
+	assert_int_equal(trace_format(t, "net", "net_dev_queue", queue_format, strlen(queue_format), &err),
+			 -ENOENT);
 	assert_non_null(strstr(err.text, "no numeric field \"bytes\""));
 	trace_free(t);
 }
@@ -324,7 +335,9 @@ static void test_next_block(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields), cmocka_unit_test(test_print), cmocka_unit_test(test_hostile_records),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_print),
+		cmocka_unit_test(test_hostile_records),
 		cmocka_unit_test(test_hostile_formats),
 		cmocka_unit_test_setup_teardown(test_between, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_off_cpu, fixture_setup, fixture_teardown),

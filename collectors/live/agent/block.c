@@ -297,7 +297,8 @@ static int find_tracepoints(struct block *b, struct ring_tracepoint *v, struct e
 	int rc = 0;
 
 	if (run->n_tracepoints > TRACEPOINTS_MAX)
-		return err_add(err, -E2BIG, "kab-agent records %d tracepoints at once, and %zu were asked for.",
+		return err_add(err, -E2BIG,
+			       "kab-agent records %d tracepoints at once, and %zu were asked for.",
 			       TRACEPOINTS_MAX, run->n_tracepoints);
 	for (size_t i = 0; !rc && i < run->n_tracepoints; i++) {
 		const Kab__Tracepoint *t = run->tracepoints[i];

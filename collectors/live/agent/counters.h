@@ -21,10 +21,10 @@ struct counters;
 struct count {
 	const char *name, *unit;	/* static: "instructions:u", as perf writes it */
 	double value;			/* extrapolated to the whole time; NaN: not supported here */
-	double running;			/* share of the time that was counted; under 1 `value` is scaled; 0: none was */
+	double running;			/* share of the time it was counted in; under 1: scaled; 0: never */
 };
 
-/* Opens what this machine counts of `pid`, which will exec. Never fails: what cannot be counted is not supported. */
+/* Opens what this machine counts of `pid`, which will exec. What it cannot count is no error. */
 struct counters *counters_open(pid_t pid);
 void counters_close(struct counters *c);	/* NULL is fine */
 /* Every counter there is, in a fixed order, once the task has ended. Returns how many. */

@@ -12,7 +12,8 @@
 struct answer;
 
 void fact_add(struct answer *a, const char *key, const char *value);
-void fact_printf(struct answer *a, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void fact_printf(struct answer *a, const char *key, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* The first line of a file. */
 void fact_file(struct answer *a, const char *key, const char *path);
 /* The value of the first line "NAME : VALUE" of a file; false when there is none. */

@@ -35,8 +35,9 @@ static const struct { const char *key, *path; } files[] = {
 static void hypervisor(struct answer *a)
 {
 	static const struct { const char *signature, *name; } known[] = {
-		{ "KVMKVMKVM", "KVM" }, { "TCGTCGTCGTCG", "QEMU without KVM (TCG)" }, { "Microsoft Hv", "Hyper-V" },
-		{ "VMwareVMware", "VMware" }, { "XenVMMXenVMM", "Xen" }, { "bhyve bhyve ", "bhyve" },
+		{ "KVMKVMKVM", "KVM" }, { "TCGTCGTCGTCG", "QEMU without KVM (TCG)" },
+		{ "Microsoft Hv", "Hyper-V" }, { "VMwareVMware", "VMware" }, { "XenVMMXenVMM", "Xen" },
+		{ "bhyve bhyve ", "bhyve" },
 	};
 	uint32_t eax, ebx, ecx, edx;
 	char signature[13] = "";

@@ -141,7 +141,8 @@ static void interrupts(struct answer *a)
 		size_t cpu = 0;
 		int used;
 
-		for (p = p && *p == ':' ? p + 1 : NULL; p && cpu < 64 && sscanf(p, "%" SCNu64 "%n", &v, &used) == 1; p += used)
+		for (p = p && *p == ':' ? p + 1 : NULL;
+		     p && cpu < 64 && sscanf(p, "%" SCNu64 "%n", &v, &used) == 1; p += used)
 			sum[cpu++] += timer ? 0 : v;
 		n = cpu > n ? cpu : n;
 	}
@@ -197,7 +198,8 @@ void facts_moving(struct answer *a)
 	struct timespec t;
 
 	clock_gettime(CLOCK_BOOTTIME, &t);
-	fact_printf(a, "uptime_us", "%llu", (unsigned long long)t.tv_sec * 1000000 + (unsigned long long)t.tv_nsec / 1000);
+	fact_printf(a, "uptime_us", "%llu",
+		    (unsigned long long)t.tv_sec * 1000000 + (unsigned long long)t.tv_nsec / 1000);
 	facts_settings(a);
 	frequencies(a);
 	throttling(a);

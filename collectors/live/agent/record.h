@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 enum record_kind {
-	RECORD_OTHER, RECORD_SAMPLE, RECORD_TRACE, RECORD_COMM, RECORD_EXEC, RECORD_FORK, RECORD_MAP, RECORD_LOST,
-	RECORD_LOST_SAMPLES
+	RECORD_OTHER, RECORD_SAMPLE, RECORD_TRACE, RECORD_COMM, RECORD_EXEC, RECORD_FORK, RECORD_MAP,
+	RECORD_LOST, RECORD_LOST_SAMPLES
 };
 
 /* Pointers are borrowed from the record's bytes. */
@@ -28,7 +28,7 @@ struct record {
 	const uint64_t *ips;		/* sample: the chain as the kernel wrote it, with its context marks */
 	size_t n_ips;
 	bool kernel_mode;		/* sample: where ip lies */
-	const uint8_t *raw;		/* trace: the tracepoint's record, with some bytes of padding behind it */
+	const uint8_t *raw;		/* trace: the tracepoint's record, padding behind it */
 	size_t raw_len;
 	const char *text;		/* comm (exec too), map: NUL-terminated */
 	uint64_t start, len, pgoff;	/* map */

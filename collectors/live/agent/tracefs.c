@@ -17,7 +17,7 @@
 
 #define FORMAT_LIMIT (256U << 10)	/* the longest in the kernel are some 10 KiB */
 
-/* A folder of tracefs as a descriptor that exists nowhere in the tree of files; -1 without the right, or tracefs. */
+/* A tracefs that is mounted nowhere in the tree of files; -1 without the right to, or without tracefs. */
 static int detached(void)
 {
 	int fs = fsopen("tracefs", FSOPEN_CLOEXEC), fd = -1;
@@ -88,11 +88,12 @@ int tracefs_event(const char *system, const char *name, uint32_t *id, struct buf
 	int root, rc;
 
 	if (!name_ok(system) || !name_ok(name))
-		return err_add(err, -EINVAL, "\"%.60s:%.60s\" cannot be the name of a tracepoint.", system, name);
+		return err_add(err, -EINVAL, "\"%.60s:%.60s\" cannot be the name of a tracepoint.",
+			       system, name);
 	root = open_root();
 	if (root < 0)
-		return err_add(err, -ENOENT, "Tracepoints take tracefs, which is not mounted here and cannot be opened by this "
-			       "user; run kab as root.");
+		return err_add(err, -ENOENT, "Tracepoints take tracefs, which is not mounted here and cannot "
+			       "be opened by this user; run kab as root.");
 	rc = read_at(root, system, name, "id", &number);
 	if (!rc)
 		rc = id_of(buf_str(&number), id);
@@ -101,9 +102,9 @@ int tracefs_event(const char *system, const char *name, uint32_t *id, struct buf
 	close(root);
 	buf_release(&number);
 	if (rc == -ENOENT)
-		return err_add(err, rc, "The kernel has no tracepoint %s:%s; /sys/kernel/tracing/available_events lists those "
-			       "there are.", system, name);
+		return err_add(err, rc, "The kernel has no tracepoint %s:%s; "
+			       "/sys/kernel/tracing/available_events lists those there are.", system, name);
 	if (rc == -EACCES || rc == -EPERM)
-		return err_add(err, rc, "An ordinary user may not read the tracepoints of the kernel; run kab as root.");
+		return err_add(err, rc, "An ordinary user may not read the tracepoints; run kab as root.");
 	return rc ? err_sys(err, -rc, "Cannot read the format of the tracepoint %s:%s", system, name) : 0;
 }
