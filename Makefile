@@ -60,7 +60,7 @@ $(BUILD)/%.sh.o: %.sh
 
 $(BUILD)/collectors/live/wire.pb-c.c: collectors/live/wire.proto
 	@mkdir -p $(@D)
-	$(Q)protoc-c --proto_path=collectors/live --c_out=$(@D) $<
+	$(Q)protoc-c --proto_path=collectors/live --c_out=$(@D) $< 2>$@.log || { cat $@.log >&2; false; }
 $(BUILD)/collectors/live/wire.pb-c.o: $(BUILD)/collectors/live/wire.pb-c.c
 	$(Q)$(CC) $(filter-out -Wmissing-prototypes,$(KAB_CFLAGS)) -c -o $@ $<
 $(filter $(BUILD)/collectors/live/%,$(OBJ)): | $(BUILD)/collectors/live/wire.pb-c.c
@@ -74,6 +74,12 @@ $(BUILD)/tests/vm/%: tests/vm/%.c $(BUILD)/libkab.a
 	@echo "  TEST  $@"
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(KAB_CFLAGS) -MF $@.d $(KAB_LDFLAGS) -o $@ $< $(BUILD)/libkab.a -lcmocka $(LIBS)
+
+# It looks for kab-agent as kab does: beside itself.
+$(BUILD)/build-there: tests/ssh/build-there.c $(BUILD)/libkab.a
+	@echo "  TEST  $@"
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(KAB_CFLAGS) -MF $@.d $(KAB_LDFLAGS) -o $@ $< $(BUILD)/libkab.a $(LIBS)
 
 # Runs in a guest, so it needs no sanitizer and no library.
 $(BUILD)/tests/vm/panic-agent: tests/vm/panic-agent.c
@@ -107,7 +113,7 @@ check check-long:
 	@scripts/check $(if $(filter check-long,$@),--long) $(BUILD)
 
 .PHONY: check-programs
-check-programs: all $(TESTS) $(addprefix $(BUILD)/tests/,screen-fixture vm/boot-test vm/panic-agent)
+check-programs: all $(TESTS) $(addprefix $(BUILD)/tests/,screen-fixture vm/boot-test vm/panic-agent) $(BUILD)/build-there
 
 check-includes:
 	@scripts/check-includes

@@ -57,7 +57,7 @@ static void child(const char *const *argv, const struct proc_opts *o, int out, i
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpgid(0, 0);
-	dup2(null, 0);
+	dup2(o->in_fd ? o->in_fd : null, 0);
 	dup2(out >= 0 ? out : null, 1);
 	dup2(errfd, 2);
 	f.dir = o->dir && chdir(o->dir);

@@ -14,6 +14,7 @@ struct err;
 
 struct proc_opts {
 	const char *dir;		/* working directory, NULL: ours */
+	int in_fd;			/* stdin; 0: /dev/null */
 	int out_fd;			/* takes stdout, when `out` is NULL; 0: /dev/null */
 	struct buf *out;		/* takes stdout, when not NULL; at most 64 MiB */
 	struct buf *log;		/* takes the last 64 KiB of stderr, and of a stdout without taker */

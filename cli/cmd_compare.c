@@ -121,7 +121,7 @@ const struct command cmd_compare = {
 /* --- report --- */
 
 static const struct argp_option report_options[] = {
-	{ "format", 'f', "FORMAT", 0, "mail (default), json, csv, folded or difffolded", 1 },
+	{ "format", 'f', "FORMAT", 0, "mail (default), json, csv, folded, difffolded or job", 1 },
 	{ "output", 'o', "FILE", 0, "write to FILE instead of stdout", 1 },
 	{ "by", 'B', "WHAT", 0, "cost per op (default), per time, as share, or raw", 1 },
 	{ 0 }

@@ -232,7 +232,7 @@ static int build(struct args *a, struct buf *out, struct err *err)
 	if (!rc)
 		rc = t.kind->can_load(&t, err);
 	if (!rc)
-		rc = case_build(&c, t.kernel.release, t.kernel.build, watch_stopped, NULL, &b, err);
+		rc = target_build(&t, &c, &a->lab, &b, err);
 	if (!rc)
 		buf_printf(out, "module    %s\nworkload  %s\n", b.module, b.workload);
 	case_build_release(&b);
@@ -285,13 +285,11 @@ static void took(struct buf *out, const char *what, uint64_t ns)
 /* What was done and seen, in the order it happened. */
 static void say_report(const struct args *a, const struct patch_report *r, enum variant v, struct buf *out)
 {
-	bool local = !strcmp(target_of(a), "local");
-
 	if (r->loaded) {
 		buf_printf(out, "%s is loaded on %s", r->module, r->release);
 		took(out, ": the kernel took it in ", r->load.call_ns);
-		took(out, ", its livepatch was in force for every task after ", r->load.transition_ns);
-		buf_puts(out, ".\n");
+		took(out, ", and its livepatch was in force for every task ", r->load.transition_ns);
+		buf_puts(out, " later.\n");
 	}
 	if (r->changed) {
 		buf_printf(out, "Switched to %s", variant_name(v));
@@ -310,9 +308,10 @@ static void say_report(const struct args *a, const struct patch_report *r, enum 
 		buf_puts(out, ".\n");
 	}
 	if (r->stays && r->loaded)
-		buf_printf(out, "It stays until `kab patch unload %s -t local`.\n", a->name);
-	else if (!local)
-		buf_puts(out, "The guest has ended with this command; on this machine (-t local) a module stays loaded.\n");
+		buf_printf(out, "It stays until `kab patch unload %s -t %s`.\n", a->name, target_of(a));
+	else if (!strcmp(target_of(a), "vm"))
+		buf_puts(out, "The guest has ended with this command; on a machine (-t local, -t ssh:HOST) a module stays "
+			 "loaded.\n");
 	buf_printf(out, "%s%s", r->log ? "The kernel logged:\n" : "The kernel logged no warning.\n", r->log ? r->log : "");
 }
 
@@ -396,7 +395,7 @@ static const struct verb {
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
 static const struct argp_option options[] = {
-	{ "target", 't', "TARGET", 0, "where: vm (the lab, default) or local; list: also show what is loaded there", 1 },
+	{ "target", 't', "TARGET", 0, "where: vm (the lab, default), local or ssh:HOST; list: also show what is loaded there", 1 },
 	LAB_OPTIONS,
 	{ "patience", 1003, "SECONDS", 0, "load, switch, unload: reverse a livepatch transition that lasts longer (default 60)",
 	  1 },

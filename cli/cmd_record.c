@@ -16,7 +16,8 @@ struct args {
 };
 
 static const struct argp_option options[] = {
-	{ "target", 't', "TARGET", 0, "where to run it: local (default) or vm (the lab)", 1 },
+	{ "target", 't', "TARGET", 0, "where to run it: local (default), vm (the lab) or ssh:HOST", 1 },
+	{ "keep-agent", 1020, NULL, 0, "ssh: leave kab-agent and its folder on the host", 1 },
 	{ "label", 'l', "LABEL", 0, "a name for the recording", 1 },
 	LAB_OPTIONS,
 	EVENTS_OPTION,
@@ -39,6 +40,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'l':
 		a->job.label = arg;
+		return 0;
+	case 1020:
+		a->job.keep_agent = true;
 		return 0;
 	case 'e':
 		a->job.event = arg;

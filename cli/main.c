@@ -102,7 +102,7 @@ struct report_input report_input_of(const struct evidence *e, enum norm norm)
 		.facts = e->pcase.facts.name ? &e->pcase.facts : NULL,
 		.runs = e->runs, .n_runs = e->n_runs, .counted = e->counted, .environment = &e->environment,
 		.side_title = { e->title[BEFORE], e->title[AFTER] },
-		.norm = norm, .measure = PERIOD,
+		.norm = norm, .measure = PERIOD, .across = e->across,
 	};
 }
 

@@ -54,6 +54,63 @@ static int build(struct store *s, struct evidence *e, struct err *err)
 	return rc;
 }
 
+/* Times only: the machines of a group are compared by their metrics, not by their profiles. */
+static int compare_times(struct store *s, int64_t experiment, struct compare **cmp, struct err *err)
+{
+	struct compare_block *blocks;
+	struct run *runs = NULL;
+	size_t n = 0, i;
+	int rc = store_runs(s, experiment, &runs, &n, err);
+
+	if (rc)
+		return rc;
+	blocks = mem_calloc(n, sizeof(*blocks));
+	for (i = 0; i < n; i++)
+		blocks[i].run = &runs[i];
+	*cmp = compare_build(blocks, n);
+	for (i = 0; i < n; i++)
+		run_release(&runs[i]);
+	free(runs);
+	free(blocks);
+	return 0;
+}
+
+static int64_t first_of(const struct experiment *e)
+{
+	return e->group ? e->group : e->id;
+}
+
+/* Whether it is of the same group, in a file that may be somebody else's. */
+static bool same_group(const struct experiment *a, const struct experiment *b)
+{
+	return first_of(a) == first_of(b) && (!a->case_name) == (!b->case_name) &&
+	       (!a->case_name || !strcmp(a->case_name, b->case_name));
+}
+
+#define MACHINES_MAX 64		/* of one group; kab run takes fewer */
+
+static int load_across(struct store *s, struct evidence *e, struct err *err)
+{
+	struct experiment *all = NULL, group[MACHINES_MAX];
+	struct compare *cmp[MACHINES_MAX] = { NULL };
+	size_t n_all = 0, n = 0, i;
+	int rc = store_experiments(s, &all, &n_all, err);
+
+	for (i = n_all; !rc && i-- > 0;)	/* oldest first, as they were measured */
+		if (n < MACHINES_MAX && same_group(&all[i], &e->exp))
+			group[n++] = all[i];
+	for (i = 0; !rc && n > 1 && i < n; i++)
+		rc = compare_times(s, group[i].id, &cmp[i], err);
+	if (!rc && n > 1)
+		e->across = across_build(group, (const struct compare *const *)cmp, n);
+	for (i = 0; i < n; i++)
+		compare_free(cmp[i]);
+	for (i = 0; i < n_all; i++)
+		experiment_release(&all[i]);
+	free(all);
+	return rc;
+}
+
 int evidence_load(struct store *s, int64_t experiment, struct evidence *e, struct err *err)
 {
 	int rc;
@@ -70,6 +127,8 @@ int evidence_load(struct store *s, int64_t experiment, struct evidence *e, struc
 		rc = build(s, e, err);
 	if (!rc)
 		rc = beside_load(s, e, err);
+	if (!rc)
+		rc = load_across(s, e, err);
 	snprintf(e->title[BEFORE], sizeof(e->title[BEFORE]), "before");
 	snprintf(e->title[AFTER], sizeof(e->title[AFTER]), "after");
 	if (rc)
@@ -221,6 +280,7 @@ void evidence_release(struct evidence *e)
 	compare_free(e->cmp);
 	counted_free(e->counted);
 	environment_release(&e->environment);
+	across_free(e->across);
 	case_release(&e->pcase);
 	machine_release(&e->machine);
 	experiment_release(&e->exp);

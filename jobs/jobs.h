@@ -14,6 +14,7 @@
 #include "collectors/live/live.h"
 #include "lab/lab.h"
 #include "patches/case.h"
+#include "profile/across.h"
 #include "profile/compare.h"
 #include "profile/counted.h"
 #include "profile/environment.h"
@@ -51,7 +52,8 @@ struct job_watch {
 
 struct job_run_opts {
 	const char *case_name;
-	const char *target;		/* "vm", "local" */
+	const char *target;		/* "vm", "local", "ssh:HOST" */
+	bool keep_agent;		/* see struct target */
 	bool exact;
 	unsigned blocks;		/* per variant */
 	unsigned ops;			/* per block; 0: the case's */
@@ -60,6 +62,8 @@ struct job_run_opts {
 	uint64_t freq_hz;
 	uint64_t seed;			/* 0: from the clock */
 	const char *command;		/* kab's command line, kept in the session */
+	const char *job;		/* the settings as a job file, kept in the session; NULL: none */
+	int64_t group;			/* of the experiments that measure the same on several machines, the first; 0 */
 	const char *workload;		/* --workload; NULL: the case's */
 	const char *const *params;	/* "NAME=VALUE" of the case's module, NULL at the end; may be NULL */
 	struct lab_opts lab;
@@ -67,8 +71,12 @@ struct job_run_opts {
 /* Stores everything in `s`; *experiment is set as soon as there is one. -ECANCELED when stopped: what was measured stays. */
 int job_run(struct store *s, const struct job_run_opts *o, const struct job_watch *w, int64_t *experiment, struct err *err);
 
+/* Whether the case can be measured on the target, as far as is known without opening it. */
+int job_run_check(const struct job_run_opts *o, const struct job_watch *w, struct err *err);
+
 struct job_record_opts {
 	const char *target, *label, *event;
+	bool keep_agent;		/* see struct target */
 	uint64_t freq_hz;
 	const char *const *argv;
 	struct lab_opts lab;
@@ -87,6 +95,7 @@ struct evidence {
 	struct compare *cmp;
 	struct counted *counted;	/* beside the times; NULL for a pair of profiles */
 	struct environment environment;	/* what was seen before, between and after the blocks */
+	struct across *across;		/* of an experiment that is one of several machines; else NULL */
 	char title[2][120];		/* of the sides: "before", "after", or labels */
 };
 /* Of an experiment, or of two profiles. */

@@ -49,11 +49,6 @@ static void heard(void *ctx, const char *line)
 		j->o->lab.progress(j->o->lab.ctx, line, 0, 0);
 }
 
-static bool is_local(const struct patch_job *j)
-{
-	return !j->target.kind->gives_root;
-}
-
 /* --- the steps --- */
 
 static int find(struct patch_job *j)
@@ -77,7 +72,11 @@ static int find(struct patch_job *j)
 
 static int build(struct patch_job *j, struct err *err)
 {
-	return case_build(&j->c, j->target.kernel.release, j->target.kernel.build, stopped, j, &j->build, err);
+	struct lab_opts lab = j->o->lab;
+
+	lab.stop = stopped;
+	lab.ctx = j;
+	return target_build(&j->target, &j->c, &lab, &j->build, err);
 }
 
 static int open_target(struct patch_job *j, bool as_root)
@@ -155,12 +154,12 @@ static int unload(struct patch_job *j)
 	return rc;
 }
 
-/* What follows a successful load: on this machine it stays, a guest is left as it was found. */
+/* What follows a successful load: it stays, but a guest is left as it was found. */
 static int leave(struct patch_job *j)
 {
 	int rc;
 
-	if (!is_local(j))
+	if (j->target.kind->passing)
 		return unload(j);
 	rc = live_module_keep(j->target.live, j->c.facts.module, j->err);
 	j->r->stays = !rc;
@@ -221,13 +220,11 @@ static int wrong_kernel(const struct patch_job *j)
 		       j->c.facts.name, j->target.kernel.release, j->c.facts.name, j->o->target);
 }
 
-/* Up to the point where the module can be loaded: built, the target open, the preflight passed. */
+/* From find() up to the point where the module can be loaded: built, the target open, the preflight passed. */
 static int ready(struct patch_job *j)
 {
-	int rc = find(j);
+	int rc = j->target.kind->can_load(&j->target, j->err);
 
-	if (!rc)
-		rc = j->target.kind->can_load(&j->target, j->err);
 	if (!rc && !case_for_kernel(&j->c, j->target.kernel.release))
 		rc = wrong_kernel(j);
 	if (!rc)
@@ -246,8 +243,10 @@ static int ready(struct patch_job *j)
 int job_patch_load(const struct patch_opts *o, struct patch_report *r, struct err *err)
 {
 	struct patch_job j = { .o = o, .r = r, .err = err };
-	int rc = ready(&j);
+	int rc = find(&j);
 
+	if (!rc)
+		rc = ready(&j);
 	if (!rc)
 		rc = load(&j);
 	if (!rc)
@@ -257,8 +256,8 @@ int job_patch_load(const struct patch_opts *o, struct patch_report *r, struct er
 
 static int not_loaded(const struct patch_job *j)
 {
-	return err_add(j->err, -ENOENT, "The module %s is not loaded on this machine; `kab patch load %s -t local` loads it.",
-		       j->c.facts.module, j->c.facts.name);
+	return err_add(j->err, -ENOENT, "The module %s is not loaded on %s; `kab patch load %s -t %s` loads it.",
+		       j->c.facts.module, j->o->target, j->c.facts.name, j->o->target);
 }
 
 static int switch_here(struct patch_job *j)
@@ -292,11 +291,11 @@ int job_patch_switch(const struct patch_opts *o, struct patch_report *r, struct 
 	struct patch_job j = { .o = o, .r = r, .err = err };
 	int rc = 0;
 
-	if (!strcmp(o->target, "local")) {
-		rc = find(&j);
-		return end(&j, rc ? rc : switch_here(&j));
-	}
-	rc = ready(&j);
+	rc = find(&j);
+	if (!rc && !j.target.kind->passing)
+		return end(&j, switch_here(&j));
+	if (!rc)
+		rc = ready(&j);
 	if (!rc)
 		rc = load(&j);
 	if (!rc)
@@ -312,9 +311,9 @@ int job_patch_unload(const struct patch_opts *o, struct patch_report *r, struct 
 	bool loaded = false, enabled = false;
 	int rc = find(&j);
 
-	if (!rc && !is_local(&j))
-		rc = err_add(err, -EINVAL, "Nothing is loaded in a guest between two commands: it ends with the command that "
-			     "booted it. Unload from this machine with -t local.");
+	if (!rc && j.target.kind->passing)
+		rc = err_add(err, -EINVAL, "kab leaves nothing loaded in a guest or on another machine between two commands. "
+			     "Unload from this machine with -t local.");
 	if (!rc)
 		rc = open_target(&j, true);
 	if (!rc)
@@ -332,8 +331,8 @@ int job_patch_state(const struct patch_opts *o, struct probe *p, struct err *err
 	struct patch_job j = { .o = o, .r = &r, .err = err };
 	int rc = find(&j);
 
-	if (!rc && !is_local(&j))
-		rc = err_add(err, -EINVAL, "Nothing is loaded in a guest between two commands; -t local shows what is loaded "
+	if (!rc && j.target.kind->passing)
+		rc = err_add(err, -EINVAL, "kab leaves nothing loaded in a guest or on another machine; -t local shows what is loaded "
 			     "on this machine.");
 	if (!rc)
 		rc = open_target(&j, false);

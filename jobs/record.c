@@ -78,7 +78,8 @@ static int argv_there(struct target *t, const struct job_record_opts *o, const c
 		;
 	*argv = mem_calloc(n + 1, sizeof(**argv));
 	memcpy(*argv, o->argv, n * sizeof(**argv));
-	if (!t->kind->gives_root || !strchr(o->argv[0], '/') || !fs_exists(o->argv[0]))
+	if (t->kind->carries == CARRY_NONE || !strchr(o->argv[0], '/') || !fs_exists(o->argv[0]) ||
+	    (t->kind->carries == CARRY_RELATIVE && o->argv[0][0] == '/'))
 		return 0;
 	if (target_put(t, o->argv[0], program, err))
 		return -EIO;
@@ -133,8 +134,11 @@ int job_record(struct store *s, const struct job_record_opts *o, const struct jo
 	const char **argv = NULL;
 	char *program = NULL;
 	struct timespec ts;
+	struct lab_opts lab = o->lab;
 	int rc, rc2;
 
+	lab.stop = stopped;
+	lab.ctx = &rec;
 	*run_id = 0;
 	rc = event_list_parse(o->event, &events, err);
 	if (!rc)
@@ -150,11 +154,12 @@ int job_record(struct store *s, const struct job_record_opts *o, const struct jo
 		if (!rc && !proc_have(o->argv[0]))
 			rc = err_add(err, -ENOENT, "There is no program \"%.200s\" in PATH.", o->argv[0]);
 	}
-	spec.inherit_output = !t.kind || !t.kind->gives_root;
+	spec.inherit_output = !t.kind || t.kind->shows_output;
+	t.keep_agent = o->keep_agent;
 	if (!rc)
-		rc = t.kind->find(&t, &o->lab, err);
+		rc = t.kind->find(&t, &lab, err);
 	if (!rc)
-		rc = t.kind->open(&t, &o->lab, false, err);
+		rc = t.kind->open(&t, &lab, false, err);
 	if (!rc)
 		rc = argv_there(&t, o, &argv, &program, err);
 	if (rc)

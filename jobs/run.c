@@ -140,7 +140,11 @@ static int step_find(struct job *j)
 
 static int step_build(struct job *j)
 {
-	return case_build(&j->pcase, j->target.kernel.release, j->target.kernel.build, stopped, j, &j->build, j->err);
+	struct lab_opts lab = j->o->lab;
+
+	lab.stop = stopped;
+	lab.ctx = j;
+	return target_build(&j->target, &j->pcase, &lab, &j->build, j->err);
 }
 
 static int step_open(struct job *j)
@@ -184,6 +188,8 @@ static int step_begin(struct job *j)
 	e->case_yaml = buf_detach(&yaml);
 	e->target = mem_strdup(j->o->target);
 	e->command = mem_strdup(j->o->command);
+	e->job = mem_strdup(j->o->job);
+	e->group = j->o->group;
 	e->workload = j->o->workload ? mem_strdup(j->o->workload) : buf_detach(&command);
 	e->kernel = mem_strdup(j->target.kernel.release);
 	e->kab_version = mem_strdup(KAB_VERSION);
@@ -576,16 +582,14 @@ static int finish(struct job *j, int rc)
 	return rc ? rc : rc2;
 }
 
-int job_run(struct store *s, const struct job_run_opts *o, const struct job_watch *w, int64_t *experiment, struct err *err)
+/* What is known without looking at the target. */
+static int begin(struct job *j, struct store *s, const struct job_run_opts *o, const struct job_watch *w, struct err *err)
 {
-	struct job *j = mem_alloc(sizeof(*j));
-	size_t i;
 	int rc;
 
 	*j = (struct job){ .store = s, .o = o, .w = w, .err = err };
 	j->progress.before_ns = j->progress.after_ns = NAN;
 	j->progress.diff_rel = j->progress.diff_lo = j->progress.diff_hi = NAN;
-	*experiment = 0;
 	rc = case_load(o->case_name, &j->pcase, err);
 	if (!rc)
 		rc = case_params(&j->pcase, o->params, &j->params, err);
@@ -604,6 +608,42 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 	j->target.ingest.stop = stopped;
 	j->target.ingest.heard = on_log_line;
 	j->target.ingest.ctx = j;
+	j->target.keep_agent = o->keep_agent;
+	return rc;
+}
+
+static void end(struct job *j)
+{
+	target_release(&j->target);
+	case_build_release(&j->build);
+	case_release(&j->pcase);
+	machine_release(&j->machine);
+	experiment_release(&j->exp);
+	stage_argv_free(j->argv);
+	stage_release(&j->stage);
+	buf_release(&j->params);
+	free(j);
+}
+
+int job_run_check(const struct job_run_opts *o, const struct job_watch *w, struct err *err)
+{
+	struct job *j = mem_alloc(sizeof(*j));
+	int rc = begin(j, NULL, o, w, err);
+
+	if (!rc)
+		rc = step_find(j);
+	end(j);
+	return rc;
+}
+
+int job_run(struct store *s, const struct job_run_opts *o, const struct job_watch *w, int64_t *experiment, struct err *err)
+{
+	struct job *j = mem_alloc(sizeof(*j));
+	size_t i;
+	int rc;
+
+	*experiment = 0;
+	rc = begin(j, s, o, w, err);
 	for (i = 0; !rc && i < STEPS; i++) {
 		j->progress.phase = steps[i].phase;
 		j->progress.fraction = steps[i].fraction;
@@ -623,14 +663,6 @@ int job_run(struct store *s, const struct job_run_opts *o, const struct job_watc
 		 !rc ? "done" : rc == -ECANCELED ? "stopped; what was measured is kept" : err ? err->text : "failed");
 	say(j);
 
-	target_release(&j->target);
-	case_build_release(&j->build);
-	case_release(&j->pcase);
-	machine_release(&j->machine);
-	experiment_release(&j->exp);
-	stage_argv_free(j->argv);
-	stage_release(&j->stage);
-	buf_release(&j->params);
-	free(j);
+	end(j);
 	return rc;
 }

@@ -108,23 +108,45 @@ static int vm_open(struct target *t, const struct lab_opts *lab, bool as_root, s
 	return rc;
 }
 
-static const struct target_kind kinds[] = {
-	{ "local", false, local_find, local_open, local_can_load },
-	{ "vm", true, vm_find, vm_open, vm_can_load },
+static void vm_close(struct target *t)
+{
+	lab_stop(t->guest);
+}
+
+static const struct target_kind target_local = {
+	.name = "local", .shows_output = true, .file = find_local,
+	.find = local_find, .open = local_open, .can_load = local_can_load,
 };
+
+static const struct target_kind target_vm = {
+	.name = "vm", .gives_root = true, .passing = true, .carries = CARRY_PATHS, .file = find_put,
+	.find = vm_find, .open = vm_open, .can_load = vm_can_load, .close = vm_close,
+};
+
+static const struct target_kind *const kinds[] = { &target_local, &target_vm, &target_ssh };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* "vm" is the kind vm; "ssh:HOST" is the kind "ssh:", with a host. */
+static bool is_kind(const struct target_kind *k, const char *name)
+{
+	size_t n = strlen(k->name);
+
+	return k->name[n - 1] == ':' ? !strncmp(k->name, name, n) : !strcmp(k->name, name);
+}
 
 int target_init(struct target *t, const char *name, struct store *s, struct err *err)
 {
 	size_t i;
 
 	memset(t, 0, sizeof(*t));
-	for (i = 0; i < KINDS && strcmp(kinds[i].name, name); i++)
+	for (i = 0; i < KINDS && !is_kind(kinds[i], name); i++)
 		;
 	if (i == KINDS)
-		return err_add(err, -EINVAL, "There is no target \"%.40s\"; the targets are local and vm.", name);
-	t->kind = &kinds[i];
-	ingest_init(&t->ingest, s, t->kind->gives_root ? find_put : find_local, t, err);
+		return err_add(err, -EINVAL, "There is no target \"%.40s\"; the targets are local, vm and ssh:HOST.", name);
+	t->kind = kinds[i];
+	if (strchr(t->kind->name, ':'))
+		t->host = mem_strdup(name + strlen(t->kind->name));
+	ingest_init(&t->ingest, s, t->kind->file, t, err);
 	t->sink = ingest_sink(&t->ingest);
 	t->agent = fs_program("kab-agent", err);
 	return t->agent ? 0 : -ENOENT;
@@ -137,7 +159,8 @@ void target_release(struct target *t)
 	if (!t->kind)
 		return;
 	live_close(t->live);
-	lab_stop(t->guest);
+	if (t->kind->close)
+		t->kind->close(t);
 	lab_kernel_release(&t->kernel);
 	ingest_release(&t->ingest);
 	for (i = 0; i < t->n_files; i++) {
@@ -146,7 +169,16 @@ void target_release(struct target *t)
 	}
 	free(t->files);
 	free(t->agent);
+	free(t->host);
 	memset(t, 0, sizeof(*t));
+}
+
+int target_build(struct target *t, const struct patch_case *c, const struct lab_opts *lab, struct case_build *b,
+		 struct err *err)
+{
+	if (t->kind->build)
+		return t->kind->build(t, c, lab, b, err);
+	return case_build(c, t->kernel.release, t->kernel.build, lab->stop, lab->ctx, b, err);
 }
 
 int target_put(struct target *t, const char *local, char **remote, struct err *err)
@@ -193,7 +225,7 @@ int target_facts(struct target *t, struct machine *m, struct err *err)
 
 	if (rc)
 		return rc;
-	machine_add(m, "target", t->kind->name);
+	machine_add(m, "target", t->host ? "ssh" : t->kind->name);
 	add_config(t, m);
 	if (t->guest)
 		machine_add(m, "lab.accel", lab_accel(t->guest));

@@ -37,6 +37,9 @@ static const char *const module_parts[] = {
 	"kernel/drivers/char",		/* virtio_console, where it is not built in */
 	"kernel/drivers/net/dummy.ko*",
 	"kernel/drivers/net/veth.ko*",
+	"kernel/drivers/net/virtio_net.ko*",	/* with the two failovers: a guest that is reached by network */
+	"kernel/drivers/net/net_failover.ko*",
+	"kernel/net/core/failover.ko*",
 	"kernel/net/802",		/* what bridge needs */
 	"kernel/net/llc",
 	"kernel/net/bridge/bridge.ko*",

@@ -3,19 +3,17 @@
 #include "lab/initramfs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "lab/busybox.h"
 #include "lab/elf.h"
 #include "lab/lab.h"
+#include "lab/memfile.h"
 #include "lab/modules.h"
 
 #define PROGRAM_MAX (64U << 20)		/* bytes of busybox, of the agent */
@@ -128,28 +126,6 @@ static void add_modules(struct buf *out, const struct modules *m, const char *re
 	buf_release(&boot);
 }
 
-static int memory_file(const struct buf *data, struct err *err)
-{
-	int fd = memfd_create("kab-initramfs", MFD_CLOEXEC | MFD_ALLOW_SEALING), rc = 0;
-	size_t done = 0;
-
-	if (fd < 0)
-		return err_sys(err, errno, "Cannot make a memory file for the guest's initramfs");
-	while (done < data->len) {
-		ssize_t n = write(fd, data->data + done, data->len - done);
-
-		if (n > 0)
-			done += (size_t)n;
-		else if (n == 0 || errno != EINTR) {
-			rc = err_sys(err, n ? errno : ENOSPC, "Cannot write the guest's initramfs to memory");
-			close(fd);
-			return rc;
-		}
-	}
-	fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK);
-	return fd;
-}
-
 int initramfs_build(const struct lab_kernel *k, const char *agent, struct err *err)
 {
 	static const char *const dirs[] = { "bin", "dev", "etc", "lib", "lib/modules" };
@@ -172,7 +148,7 @@ int initramfs_build(const struct lab_kernel *k, const char *agent, struct err *e
 	if (!rc) {
 		add_modules(&out, &m, k->release);
 		cpio_end(&out);
-		rc = memory_file(&out, err);
+		rc = memfile("the guest's initramfs", &out, err);
 	}
 	modules_release(&m);
 	buf_release(&out);

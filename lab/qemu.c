@@ -12,11 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/proc.h"
 #include "base/vec.h"
 #include "lab/lab.h"
+#include "lab/madt.h"
+#include "lab/memfile.h"
 
 #define DEFAULT_CPUS 2
 #define DEFAULT_MAX_CPUS 64	/* possible CPUs cost nothing, and some kernel loops run over them */
@@ -53,15 +56,32 @@ static void args_release(struct args *a)
 	vec_release(&a->list);
 }
 
-/* `console` and `stream` are QEMU's ends. */
-static void build_args(struct args *a, const struct lab_opts *o, const struct lab_kernel *k,
-		       const struct qemu_opts *q, int console, int stream)
+static unsigned least(unsigned a, unsigned b)
 {
-	unsigned cpus = q->accel->icount ? 1 : o->cpus ? o->cpus : DEFAULT_CPUS;
-	unsigned max_cpus = o->max_cpus ? o->max_cpus : DEFAULT_MAX_CPUS;
+	return a < b ? a : b;
+}
 
-	if (max_cpus < cpus)
-		max_cpus = cpus;
+static unsigned present_cpus(const struct lab_opts *o, const struct accel *accel)
+{
+	return accel->icount ? 1 : least(o->cpus ? o->cpus : DEFAULT_CPUS, MADT_CPUS_MAX);
+}
+
+static unsigned possible_cpus(const struct lab_opts *o, const struct accel *accel)
+{
+	unsigned present = present_cpus(o, accel);
+	unsigned possible = least(o->max_cpus ? o->max_cpus : DEFAULT_MAX_CPUS, MADT_CPUS_MAX);
+
+	return possible < present ? present : possible;
+}
+
+/* Descriptors that QEMU inherits; -1: none. */
+enum { INITRAMFS, MADT, CONSOLE, STREAM, INHERITED };
+
+static void build_args(struct args *a, const struct lab_opts *o, const struct lab_kernel *k,
+		       const struct qemu_opts *q, const int fd[INHERITED])
+{
+	unsigned present = present_cpus(o, q->accel), possible = possible_cpus(o, q->accel);
+
 	add(a, mem_strdup(QEMU_PROGRAM));
 	add(a, mem_strdup("-nodefaults"));
 	add(a, mem_strdup("-no-user-config"));
@@ -71,27 +91,31 @@ static void build_args(struct args *a, const struct lab_opts *o, const struct la
 	if (q->accel->icount)
 		add_pair(a, "-icount", mem_strdup(q->accel->icount));
 	add_pair(a, "-cpu", mem_strdup("max"));
-	add_pair(a, "-smp", mem_printf("%u,maxcpus=%u", cpus, max_cpus));
+	/* One package: the identifiers of the processors are then their numbers, as in the table. */
+	add_pair(a, "-smp", mem_printf("%u,maxcpus=%u,sockets=1,cores=%u,threads=1", present, possible,
+				       possible));
+	add_pair(a, "-acpitable", mem_printf("sig=APIC,data=/proc/self/fd/%d", fd[MADT]));
 	add_pair(a, "-m", mem_printf("%uM", o->memory_mb ? o->memory_mb : DEFAULT_MEMORY_MB));
 	add_pair(a, "-kernel", mem_strdup(k->elf ? k->elf : k->image));
-	add_pair(a, "-initrd", mem_printf("/proc/self/fd/%d", q->initramfs));
-	add_pair(a, "-append", mem_printf("console=ttyS0 panic=-1 nokaslr mitigations=off%s%s",
+	add_pair(a, "-initrd", mem_printf("/proc/self/fd/%d", fd[INITRAMFS]));
+	add_pair(a, "-append", mem_printf("console=ttyS0 panic=-1 nokaslr mitigations=off "
+					  "acpi_apic_instance=2 maxcpus=%u%s%s", present,
 					  q->append[0] ? " " : "", q->append));
-	add_pair(a, "-chardev", mem_printf("socket,id=console,fd=%d", console));
+	add_pair(a, "-chardev", mem_printf("socket,id=console,fd=%d", fd[CONSOLE]));
 	add_pair(a, "-serial", mem_strdup("chardev:console"));
-	if (stream >= 0) {
+	if (fd[STREAM] >= 0) {
 		add_pair(a, "-device", mem_strdup("virtio-serial-pci"));
-		add_pair(a, "-chardev", mem_printf("socket,id=agent,fd=%d", stream));
+		add_pair(a, "-chardev", mem_printf("socket,id=agent,fd=%d", fd[STREAM]));
 		add_pair(a, "-device", mem_strdup("virtserialport,chardev=agent,name=kab.agent"));
 	}
 	add(a, NULL);
 }
 
 /* Between fork and exec: only what is safe in the child of a process with threads. */
-static void child(char *const *argv, pid_t parent, int initramfs, int console, int stream)
+static void child(char *const *argv, pid_t parent, const int fd[INHERITED])
 {
 	const struct rlimit no_core = { 0, 0 };
-	int null = open("/dev/null", O_RDWR);
+	int null = open("/dev/null", O_RDWR), i;
 	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -102,21 +126,33 @@ static void child(char *const *argv, pid_t parent, int initramfs, int console, i
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* A KVM that QEMU does not get along with ends in abort(). */
 	setrlimit(RLIMIT_CORE, &no_core);
-	fcntl(initramfs, F_SETFD, 0);
-	fcntl(console, F_SETFD, 0);
-	if (stream >= 0)
-		fcntl(stream, F_SETFD, 0);
+	for (i = 0; i < INHERITED; i++)
+		if (fd[i] >= 0)
+			fcntl(fd[i], F_SETFD, 0);
 	dup2(null, 0);
-	dup2(console, 1);
-	dup2(console, 2);
+	dup2(fd[CONSOLE], 1);
+	dup2(fd[CONSOLE], 2);
 	execvp(argv[0], argv);
 	_exit(127);
+}
+
+/* The guest's table of processors, as a memory file. */
+static int madt_file(const struct lab_opts *o, const struct accel *accel, struct err *err)
+{
+	struct buf table = BUF_INIT;
+	int fd;
+
+	madt_build(&table, possible_cpus(o, accel));
+	fd = memfile("the guest's table of processors", &table, err);
+	buf_release(&table);
+	return fd;
 }
 
 int qemu_start(const struct lab_opts *o, const struct lab_kernel *k, const struct qemu_opts *q,
 	       struct qemu *out, struct err *err)
 {
-	int console[2] = { -1, -1 }, stream[2] = { -1, -1 }, rc = 0;
+	int console[2] = { -1, -1 }, stream[2] = { -1, -1 }, madt = -1, rc;
+	int fd[INHERITED] = { [INITRAMFS] = q->initramfs };
 	struct args args = { 0 };
 	pid_t parent = getpid();
 
@@ -129,7 +165,15 @@ int qemu_start(const struct lab_opts *o, const struct lab_kernel *k, const struc
 		rc = err_sys(err, errno, "Cannot make a socket for QEMU");
 		goto out;
 	}
-	build_args(&args, o, k, q, console[1], stream[1]);
+	madt = madt_file(o, q->accel, err);
+	if (madt < 0) {
+		rc = madt;
+		goto out;
+	}
+	fd[MADT] = madt;
+	fd[CONSOLE] = console[1];
+	fd[STREAM] = stream[1];
+	build_args(&args, o, k, q, fd);
 	out->pid = fork();
 	if (out->pid < 0) {
 		out->pid = 0;
@@ -137,11 +181,14 @@ int qemu_start(const struct lab_opts *o, const struct lab_kernel *k, const struc
 		goto out;
 	}
 	if (!out->pid)
-		child(args.list.v, parent, q->initramfs, console[1], stream[1]);
+		child(args.list.v, parent, fd);
 	out->console = console[0];
 	out->stream = stream[0];
 	console[0] = stream[0] = -1;
+	rc = 0;
 out:
+	if (madt >= 0)
+		close(madt);
 	for (int i = 0; i < 2; i++) {
 		if (console[i] >= 0)
 			close(console[i]);

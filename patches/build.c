@@ -32,7 +32,10 @@
 
 /* Without pahole the kernel's own build would fail to add type information, which nothing here reads. */
 static const char no_btf[] = "CONFIG_DEBUG_INFO_BTF_MODULES=";
-static const char *const workload_options[] = { "-std=gnu11", "-O2" };
+static const char module_remedy[] = "If a header or tool is missing: `kab lab clean` and `kab lab fetch` bring the "
+	"lab's again; for another kernel install its headers package with what it depends on.";
+/* The profiler walks a program's stack by its frame pointers. */
+static const char *const workload_options[] = { "-std=gnu11", "-O2", "-fno-omit-frame-pointer" };
 #define WORKLOAD_OPTIONS (sizeof(workload_options) / sizeof(workload_options[0]))
 
 /*
@@ -164,21 +167,33 @@ static void first_error(const char *log, const char *dir, struct buf *out)
 	buf_release(&line);
 }
 
+static int does_not_build(const struct patch_case *c, const char *what, const char *log, const char *dir,
+			  const char *remedy, struct err *err)
+{
+	struct buf line = BUF_INIT;
+
+	first_error(log, dir, &line);
+	err_add(err, -EIO, "%s of the case %s does not build: %s. %s", what, c->facts.name, buf_str(&line), remedy);
+	buf_release(&line);
+	return -EIO;
+}
+
+int case_build_failed(const struct patch_case *c, const char *log, const char *dir, struct err *err)
+{
+	return does_not_build(c, "The module", log, dir, module_remedy, err);
+}
+
 /* Runs a build; `what` is built in `dir`. */
 static int compile(struct builder *b, const char *const *argv, const char *what, const char *dir,
 		   const char *remedy)
 {
-	struct buf log = BUF_INIT, line = BUF_INIT;
+	struct buf log = BUF_INIT;
 	struct proc_opts o = { .log = &log, .stop = b->stop, .ctx = b->ctx };
 	int rc = proc_run(argv, &o, b->err);
 
-	if (rc > 0) {
-		first_error(buf_str(&log), dir, &line);
-		rc = err_add(b->err, -EIO, "%s of the case %s does not build: %s. %s", what, b->c->facts.name,
-			     buf_str(&line), remedy);
-	}
+	if (rc > 0)
+		rc = does_not_build(b->c, what, buf_str(&log), dir, remedy, b->err);
 	buf_release(&log);
-	buf_release(&line);
 	return rc;
 }
 
@@ -230,28 +245,35 @@ static int check_release(struct builder *b, const char *module)
 static int make_module(struct builder *b, const char *tmp, char **made)
 {
 	const char *folder = strrchr(b->c->kmod_dir, '/') + 1;
-	char *shared = shared_dir(b->c), *dir = mem_printf("%s/%s", tmp, folder);
+	char *dir = mem_printf("%s/%s", tmp, folder);
 	char *m = mem_printf("M=%s", dir);
 	/* A make above us must not hand down its flags; messages in English, for first_error(). */
 	const char *const argv[] = { "env", "-u", "MAKEFLAGS", "-u", "MFLAGS", "-u", "MAKELEVEL", "LC_ALL=C",
 				     "make", "-s", "-C", b->kernel_build, m, no_btf, "modules", NULL };
-	int rc = sources(shared, NULL, tmp, b->err);
+	int rc = case_module_sources(b->c, tmp, b->err);
 
 	*made = mem_printf("%s/%s.ko", dir, b->c->facts.module);
 	if (!rc)
-		rc = fs_mkdirs(dir, b->err);
-	if (!rc)
-		rc = sources(b->c->kmod_dir, NULL, dir, b->err);
-	if (!rc)
-		rc = compile(b, argv, "The module", tmp, "If a header or tool is missing: `kab lab "
-			     "clean` and `kab lab fetch` bring the lab's again; for this machine's kernel "
-			     "install its headers package with what it depends on.");
+		rc = compile(b, argv, "The module", tmp, module_remedy);
 	if (!rc && !fs_exists(*made))
 		rc = err_add(b->err, -ENOENT, "The Kbuild file of %s made no %s.ko; its obj-m must name it.",
 			     b->c->kmod_dir, b->c->facts.module);
 	if (!rc)
 		rc = check_release(b, *made);
 	free(m);
+	free(dir);
+	return rc;
+}
+
+int case_module_sources(const struct patch_case *c, const char *to, struct err *err)
+{
+	char *shared = shared_dir(c), *dir = mem_printf("%s/%s", to, strrchr(c->kmod_dir, '/') + 1);
+	int rc = sources(shared, NULL, to, err);
+
+	if (!rc)
+		rc = fs_mkdirs(dir, err);
+	if (!rc)
+		rc = sources(c->kmod_dir, NULL, dir, err);
 	free(dir);
 	free(shared);
 	return rc;

@@ -9,11 +9,9 @@
  */
 #include "patches/case.h"
 
-#include <cyaml/cyaml.h>
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +22,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "patches/yaml.h"
 
 #define TEXT_LIMIT (256U << 10)		/* bytes of a case file; real ones have some thousands */
 #define NAME_MAX_LEN 64			/* of a case, module, symbol */
@@ -207,25 +206,6 @@ static const cyaml_schema_value_t file_schema = {
 
 /* --- reading --- */
 
-/* Keeps what libcyaml says of an error: the complaint, then where it stands, one a line. */
-static void complain(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
-{
-	struct buf *said = ctx;
-	char text[256], *p = text;
-
-	if (level < CYAML_LOG_ERROR || said->len > 400 || vsnprintf(text, sizeof(text), fmt, args) < 0)
-		return;
-	if (!strncmp(p, "Load: ", 6))
-		p += 6;
-	p += strspn(p, " ");
-	p[strcspn(p, "\n")] = '\0';
-	if (!*p || !strncmp(p, "Backtrace", 9))
-		return;
-	if (said->len)
-		buf_puts(said, ", ");
-	text_escape(said, p, strlen(p), false);
-}
-
 static int invalid(struct err *err, const char *origin, const char *what)
 {
 	return err_add(err, -EINVAL, "The case file of %s is not valid: %s; patches/net-procfs/case.yaml is "
@@ -348,11 +328,7 @@ static bool move_out(struct case_file *file, struct patch_case *c)
 int case_parse(const char *yaml, size_t len, const char *origin, struct patch_case *c, struct err *err)
 {
 	struct buf said = BUF_INIT;
-	const cyaml_config_t config = {
-		.log_fn = complain, .log_ctx = &said, .log_level = CYAML_LOG_ERROR,
-		.mem_fn = cyaml_mem,
-		.flags = CYAML_CFG_NO_ALIAS,	/* with aliases, little text can become a lot of data */
-	};
+	const cyaml_config_t config = yaml_config(&said);
 	struct case_file *file = NULL;
 	cyaml_err_t failed;
 	int rc;

@@ -97,4 +97,9 @@ void case_build_release(struct case_build *b);
 int case_build(const struct patch_case *c, const char *release, const char *kernel_build,
 	       bool (*stop)(void *ctx), void *ctx, struct case_build *b, struct err *err);
 
+/* For a module that is built on another machine: its sources, laid out in the folder `to` as here in kmod/,
+ * and the sentence of a build that failed there in `dir`. */
+int case_module_sources(const struct patch_case *c, const char *to, struct err *err);
+int case_build_failed(const struct patch_case *c, const char *log, const char *dir, struct err *err);
+
 #endif

@@ -90,6 +90,7 @@ void experiment_release(struct experiment *e)
 	free(e->kernel);
 	free(e->kab_version);
 	free(e->event);
+	free(e->job);
 	memset(e, 0, sizeof(*e));
 }
 

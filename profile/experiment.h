@@ -51,7 +51,7 @@ struct experiment {
 	enum exp_state state;
 	char *case_name;		/* "net-procfs" */
 	char *case_yaml;		/* the case file as it was: a session explains itself elsewhere */
-	char *target;			/* "vm", "local" */
+	char *target;			/* "vm", "local", "ssh:HOST" */
 	char *command;			/* kab's own command line, to re-run it */
 	char *workload;			/* the command that was run in a block */
 	char *note;			/* why it failed or what to know, one sentence; NULL */
@@ -64,6 +64,9 @@ struct experiment {
 	char *event;			/* sampled event */
 	uint64_t freq_hz;
 	int64_t machine;		/* row of the machine */
+	int64_t group;			/* the first experiment of its group: one case on several machines; 0 when
+					 * it is that first one, or alone */
+	char *job;			/* job file that runs it again, group and all; NULL when unknown */
 };
 void experiment_release(struct experiment *e);
 

@@ -73,6 +73,10 @@ static int table_style(const struct report_input *in, struct buf *out, struct er
 		buf_putc(out, '\n');
 	}
 	say(in, parts_samples, out);
+	if (in->across) {
+		buf_putc(out, '\n');
+		report_across(in, out);
+	}
 	return 0;
 }
 

@@ -242,6 +242,68 @@ static json_t *experiment(const struct report_input *in)
 	return o;
 }
 
+static json_t *percent(double v, double lo, double hi, size_t n)
+{
+	return json_pack("{s:o, s:s, s:o, s:o}", "value", number(100 * v), "unit", "%", "n", number((double)n), "interval",
+			 interval(100 * lo, 100 * hi));
+}
+
+static json_t *combined(const struct across_metric *m)
+{
+	const struct combined *c = &m->all;
+	json_t *o = json_object();
+
+	set(o, "relative", percent(c->value, c->lo, c->hi, c->n));
+	set(o, "method", string(c->method));
+	set(o, "verdict", string(m->verdict == VERDICT_TOO_FEW ? "too few machines" : verdict_name(m->verdict, m->better)));
+	set(o, "these_machines", percent(c->fixed, c->fixed_lo, c->fixed_hi, c->n));
+	set(o, "between_machines_sd", plain_figure(100 * c->tau, "%"));
+	set(o, "i_squared", plain_figure(100 * c->i2, "%"));
+	set(o, "q", number(c->q));
+	set(o, "q_p", number(c->q_p));
+	return o;
+}
+
+static json_t *machine_figures(const struct across *a, const struct across_metric *m)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < a->n; i++) {
+		const struct estimate *e = &m->est[i];
+		bool measured = e->before.n || e->after.n;
+		json_t *o = json_object();
+
+		set(o, "experiment", json_integer(a->machines[i].experiment));
+		set(o, "target", string(a->machines[i].target));
+		set(o, "kernel", string(a->machines[i].kernel));
+		set(o, "state", string(exp_state_name(a->machines[i].state)));
+		set(o, "before", measured ? plain_figure(e->before.mean, m->unit) : json_null());
+		set(o, "after", measured ? plain_figure(e->after.mean, m->unit) : json_null());
+		set(o, "relative", measured ? json_pack("{s:o, s:s, s:o, s:o}", "value", number(100 * e->rel), "unit", "%",
+							"n", counts(e->before.n, e->after.n), "interval",
+							interval(100 * e->rel_lo, 100 * e->rel_hi)) : json_null());
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *across(const struct report_input *in)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < in->across->n_metrics; i++) {
+		const struct across_metric *m = &in->across->metrics[i];
+		json_t *o = combined(m);
+
+		set(o, "name", string(m->name));
+		set(o, "machines", machine_figures(in->across, m));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 static json_t *runs(const struct report_input *in)
 {
 	json_t *a = json_array();
@@ -491,6 +553,8 @@ void report_json(const struct report_input *in, struct buf *out)
 	set(o, "counters", counters(in->counted));
 	set(o, "distributions", distributions(in->counted));
 	set(o, "environment", environment(in));
+	if (in->across)
+		set(o, "across", across(in));
 	set(o, "profile", profile(in));
 	set(o, "case", patch_case(in));
 	set(o, "experiment", experiment(in));

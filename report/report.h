@@ -8,6 +8,7 @@
 #define KAB_REPORT_REPORT_H
 
 #include "base/buf.h"
+#include "profile/across.h"
 #include "profile/compare.h"
 #include "profile/counted.h"
 #include "profile/environment.h"
@@ -31,6 +32,7 @@ struct report_input {
 	const char *side_title[SIDES];
 	enum norm norm;
 	enum measure measure;
+	const struct across *across;	/* the same case on several machines, this one among them; NULL: only here */
 };
 
 /* --- one profile, in the styles seen on the lists --- */
@@ -70,6 +72,8 @@ extern const struct report_format report_formats[];	/* "mail", "json", "folded",
 
 /* A few lines for the end of `kab run`: per metric before, after, difference, interval, n, verdict. */
 void report_summary(const struct report_input *in, struct buf *out);
+/* One case on several machines: a sentence and a table a metric; nothing for one machine. */
+void report_across(const struct report_input *in, struct buf *out);
 /* Names are escaped; JSON carries unit, n and interval with each figure. The keys: docs/json.md. */
 void report_json(const struct report_input *in, struct buf *out);
 

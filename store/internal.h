@@ -66,6 +66,7 @@ struct store {
 	sqlite3 *db;
 	char *path;
 	enum store_mode mode;
+	int version;			/* of the file as it is now */
 	sqlite3_stmt *stmt[Q_COUNT];
 	struct buf key;			/* scratch for the keys of `symbols` and `threads` */
 	int64_t writer;			/* row of this process, 0 until something is begun */

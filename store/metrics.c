@@ -51,9 +51,9 @@ int store_metrics(struct store *s, int64_t run, struct store_metric **v, size_t 
 {
 	VEC(struct store_metric) all = { 0 };
 	sqlite3_stmt *st = NULL;
-	int rc = store_stmt(s, Q_METRICS,
-			    "SELECT name, unit, value, running FROM metric WHERE run = ? ORDER BY id", &st,
-			    err);
+	int rc = store_stmt(s, Q_METRICS, s->version < 3 ?
+			    "SELECT name, unit, value, NULL FROM metric WHERE run = ? ORDER BY id" :
+			    "SELECT name, unit, value, running FROM metric WHERE run = ? ORDER BY id", &st, err);
 
 	*v = NULL;
 	*n = 0;
@@ -146,11 +146,13 @@ int store_hists(struct store *s, int64_t run, struct store_hist **v, size_t *n, 
 	VEC(struct store_hist) all = { 0 };
 	VEC(int64_t) ids = { 0 };
 	sqlite3_stmt *st = NULL;
-	int rc = store_stmt(s, Q_HISTS, "SELECT name, unit, id FROM histogram WHERE run = ? ORDER BY id", &st,
-			    err);
+	int rc;
 
 	*v = NULL;
 	*n = 0;
+	if (s->version < 3)
+		return 0;
+	rc = store_stmt(s, Q_HISTS, "SELECT name, unit, id FROM histogram WHERE run = ? ORDER BY id", &st, err);
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, run);

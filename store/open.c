@@ -362,13 +362,9 @@ int store_open(const char *path, enum store_mode mode, struct store **out, struc
 		rc = recognise(s, &version, &empty, err);
 	if (!rc && !empty)
 		rc = verify_schema(s, (int)version, err);
-	if (!rc && mode == STORE_READ && version < STORE_VERSION)
-		rc = err_add(err, -EPROTONOSUPPORT,
-			     "The session file %s was written by an older kab; record something into it "
-			     "with this one to bring it up to date.",
-			     path);
 	if (!rc && mode == STORE_WRITE && version < STORE_VERSION)
 		rc = upgrade(s, err);
+	s->version = mode == STORE_WRITE ? STORE_VERSION : (int)version;
 	if (!rc && mode == STORE_WRITE)
 		rc = prepare_writing(s, err);
 	if (rc) {

@@ -49,6 +49,8 @@ static const struct field experiment_fields[] = {
 	{ "event", FIELD_TEXT, E(event), 0 },
 	{ "freq_hz", FIELD_U64, E(freq_hz), 0 },
 	{ "machine", FIELD_REF, E(machine), 0 },
+	{ "group_id", FIELD_REF, E(group), 0 },
+	{ "job", FIELD_TEXT, E(job), 0 },
 };
 #undef E
 
@@ -80,20 +82,21 @@ static const struct field run_fields[] = {
 /* What experiments and runs have in common. */
 struct table {
 	const char *name;
-	const struct field *fields;	/* the first is the state */
+	const struct field *fields;	/* the first is the state; a new version adds behind the last */
 	size_t n;
+	size_t n_in[STORE_VERSION];	/* how many of them a file of version 1, 2... has */
 	size_t size, id;		/* of the struct; offset of its row id */
 	unsigned running, incomplete;	/* states */
 	enum store_query add, set;
 };
 
 static const struct table experiments = {
-	"experiment", experiment_fields, sizeof(experiment_fields) / sizeof(experiment_fields[0]),
+	"experiment", experiment_fields, sizeof(experiment_fields) / sizeof(experiment_fields[0]), { 17, 19, 19 },
 	sizeof(struct experiment), offsetof(struct experiment, id), EXP_RUNNING, EXP_INCOMPLETE,
 	Q_EXPERIMENT_ADD, Q_EXPERIMENT_SET
 };
 static const struct table runs = {
-	"run", run_fields, sizeof(run_fields) / sizeof(run_fields[0]),
+	"run", run_fields, sizeof(run_fields) / sizeof(run_fields[0]), { 20, 20, 20 },
 	sizeof(struct run), offsetof(struct run, id), RUN_RUNNING, RUN_INCOMPLETE, Q_RUN_ADD, Q_RUN_SET
 };
 
@@ -376,8 +379,8 @@ static int select_rows(struct store *s, const struct table *t, enum store_query 
 	int rc;
 
 	buf_puts(&sql, "SELECT t.id");
-	for (size_t i = 0; i < t->n; i++)
-		buf_printf(&sql, ", t.%s", t->fields[i].column);
+	for (size_t i = 0; i < t->n; i++)	/* of an older file: NULL, which is 0 and no text */
+		buf_printf(&sql, ", %s%s", i < t->n_in[s->version - 1] ? "t." : "NULL AS ", t->fields[i].column);
 	buf_printf(&sql, ", w.pid, w.start, w.boot FROM %s t LEFT JOIN writer w ON w.id = t.writer %s",
 		   t->name, rest);
 	rc = store_stmt(s, q, sql.data, st, err);

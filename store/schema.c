@@ -111,7 +111,11 @@ static const char *const migrations[STORE_VERSION] = {
 	" last_ns INTEGER NOT NULL, samples INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (run, number)"
 	") STRICT;",
 
-	/* 2: counters with the share of the time they were counted in; histograms (profile/hist.h) */
+	/* 2: one case on several machines; the settings as a job file. */
+	"ALTER TABLE experiment ADD COLUMN group_id INTEGER REFERENCES experiment (id);"
+	"ALTER TABLE experiment ADD COLUMN job TEXT;",
+
+	/* 3: counters with the share of the time they were counted in; histograms (profile/hist.h) */
 	"ALTER TABLE metric ADD COLUMN running REAL;"
 
 	"CREATE TABLE histogram ("

@@ -24,14 +24,15 @@ struct err;
 struct store;
 
 #define STORE_APPLICATION_ID 0x6b616231		/* "kab1" */
-#define STORE_VERSION 2				/* user_version */
+#define STORE_VERSION 3				/* user_version */
 
 enum store_mode { STORE_READ, STORE_WRITE };	/* STORE_WRITE creates the file when absent */
 
 /*
  * Errors are sentences with a remedy: not a session file; from a newer kab;
  * damaged; no room on the device; no right to write. STORE_READ of a file that
- * does not exist says how to make one. On open for writing, experiments and runs
+ * does not exist says how to make one; an older file is read as it is, and brought
+ * up to date when it is opened for writing. On open for writing, experiments and runs
  * still marked running whose writer is gone (pid and start time are stored)
  * become incomplete.
  */

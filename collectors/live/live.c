@@ -29,6 +29,7 @@
 #define LOOK_MS 50		/* how often `stop` is asked */
 #define HELLO_MS 10000		/* a local agent says hello at once */
 #define CANCEL_MS 15000		/* between Stop and the reply to what it stops */
+#define ALIVE_MS 10000		/* how often an agent behind a connection hears that we are there */
 #define CLOSE_MS 70000		/* an agent that unloads a livepatch waits for its transition */
 #define LOG_LIMIT 4096		/* of what the agent's program, or sudo, said on stderr */
 #define FACTS_LIMIT 256
@@ -39,6 +40,8 @@ struct live {
 	int log_fd;			/* stderr of the child, not blocking; -1 none */
 	pid_t child;			/* 0: not ours */
 	bool sudo;
+	char *host;			/* the child is a connection to the agent on this machine; NULL: the agent itself */
+	uint64_t alive_ms;		/* when Alive was last sent to `host` */
 	struct wire_in rd;
 	struct intake in;
 	struct buf log;
@@ -76,7 +79,7 @@ static void read_log(struct live *l)
 		if (n < 0)
 			return;
 		for (ssize_t i = 0; i < n; i++)
-			chunk[i] = chunk[i] == '\n' ? ' ' : chunk[i];	/* it becomes part of a sentence */
+			chunk[i] = chunk[i] == '\n' || chunk[i] == '\r' ? ' ' : chunk[i];	/* it becomes part of a sentence */
 		if (l->log.len + (size_t)n <= LOG_LIMIT)
 			text_escape(&l->log, chunk, (size_t)n, false);
 	}
@@ -95,6 +98,17 @@ static int die(struct live *l, int code, const struct err *why, struct err *err)
 	return err_add(err, l->dead, "%s", l->died.text);
 }
 
+/* Whether the command that reached the agent passed on the end of the agent: ssh's own failures are 255. */
+static bool agent_ended(struct live *l)
+{
+	int status;
+
+	if (!l->child || waitpid(l->child, &status, WNOHANG) != l->child)
+		return false;
+	l->child = 0;
+	return WIFEXITED(status) && WEXITSTATUS(status) != 255;
+}
+
 static int closed_early(struct live *l, struct err *err)
 {
 	struct err why = ERR_INIT;
@@ -110,7 +124,17 @@ static int closed_early(struct live *l, struct err *err)
 	}
 	while (l->log.len && l->log.data[l->log.len - 1] == ' ')
 		l->log.data[--l->log.len] = '\0';
-	if (l->sudo && !l->greeted)
+	if (l->host && !l->greeted)
+		err_add(&why, -EPIPE, "kab-agent did not start on %s%s%s.", l->host, l->log.len ? ": " : "",
+			buf_str(&l->log));
+	else if (l->host && agent_ended(l))
+		err_add(&why, -EPIPE, "kab-agent on %s ended early: it was killed, or gave up after a long silence%s%s. "
+			"What had arrived is kept.", l->host, l->log.len ? ": " : "", buf_str(&l->log));
+	else if (l->host)
+		err_add(&why, -EPIPE, "The connection to %s was lost%s%s. What had arrived is kept; the agent there ends "
+			"the workload and unloads its module by itself.", l->host, l->log.len ? ": " : "",
+			buf_str(&l->log));
+	else if (l->sudo && !l->greeted)
 		err_add(&why, -EPERM,
 			"sudo did not start kab-agent%s%s. Recording takes root: run kab itself with sudo, "
 			"or as root.",
@@ -170,7 +194,8 @@ static int send_all(struct live *l, struct buf *b, struct err *err)
 static int send_request(struct live *l, Kab__Request__BodyCase body, void *message, struct err *err)
 {
 	struct buf b = BUF_INIT;
-	bool of_another = body == KAB__REQUEST__BODY_STOP || body == KAB__REQUEST__BODY_DATA;
+	bool of_another = body == KAB__REQUEST__BODY_STOP || body == KAB__REQUEST__BODY_DATA ||
+			  body == KAB__REQUEST__BODY_ALIVE;
 
 	if (l->dead)
 		return err_add(err, l->dead, "%s", l->died.text);
@@ -236,6 +261,17 @@ static int agents_error(struct live *l, const Kab__Reply *r, struct err *err)
 	return err_add(err, code, "%s", why.text);
 }
 
+/* A connection that is cut may stay open at the other end for hours: silence tells the agent there. */
+static void keep_alive(struct live *l)
+{
+	Kab__Alive alive = KAB__ALIVE__INIT;
+
+	if (!l->host || now_ms() - l->alive_ms < ALIVE_MS)
+		return;
+	l->alive_ms = now_ms();
+	send_request(l, KAB__REQUEST__BODY_ALIVE, &alive, NULL);
+}
+
 /* Cancels the request in hand, once. */
 static void cancel(struct live *l)
 {
@@ -296,6 +332,7 @@ static int await(struct live *l, Kab__Reply **reply, struct err *err)
 		}
 		if (rc < 0)
 			return rc;
+		keep_alive(l);
 		if (!l->stopped && asked_to_stop(l))
 			cancel(l);
 		if (l->stopped && !stopped_at)
@@ -386,30 +423,30 @@ static int greet(struct live *l, int timeout_ms, struct err *err)
 	return send_request(l, KAB__REQUEST__BODY_HELLO, &hello, err);
 }
 
-static int start(int fd, int log_fd, pid_t child, bool sudo, const struct live_sink *sink, int timeout_ms,
-		 struct live **out, struct err *err)
+/* The child and its streams are the new live's, also on failure. */
+static int start(struct live *l, const struct live_sink *sink, int timeout_ms, struct live **out, struct err *err)
 {
-	struct live *l = mem_alloc(sizeof(*l));
 	int rc;
 
-	l->fd = fd;
-	l->log_fd = log_fd;
-	l->child = child;
-	l->sudo = sudo;
 	l->in.sink = *sink;
-	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	fcntl(l->fd, F_SETFL, fcntl(l->fd, F_GETFL) | O_NONBLOCK);
 	rc = greet(l, timeout_ms, err);
 	if (rc) {
 		live_close(l);
 		return rc;
 	}
+	l->alive_ms = now_ms();
 	*out = l;
 	return 0;
 }
 
 int live_attach(int fd, const struct live_sink *sink, int timeout_ms, struct live **out, struct err *err)
 {
-	return start(fd, -1, 0, false, sink, timeout_ms, out, err);
+	struct live *l = mem_alloc(sizeof(*l));
+
+	l->fd = fd;
+	l->log_fd = -1;
+	return start(l, sink, timeout_ms, out, err);
 }
 
 /* --user: who the workloads run as under an agent that sudo made root. */
@@ -425,14 +462,13 @@ static char *user_option(void)
 	return buf_detach(&b);
 }
 
-static void exec_child(const char *program, bool sudo, int stream, int log, int status)
+/* `apart`: in a session of its own, without a terminal and its Ctrl-C. */
+static void exec_child(const char *const *argv, bool apart, int stream, int log, int status)
 {
-	char *user = user_option();
-	const char *const direct[] = { program, "--stdio", NULL };
-	const char *const by_sudo[] = { "sudo", "--", program, "--stdio", user, NULL };
-	const char *const *argv = sudo ? by_sudo : direct;
 	int num;
 
+	if (apart)
+		setsid();
 	dup2(stream, 0);
 	dup2(stream, 1);
 	dup2(log, 2);
@@ -443,25 +479,25 @@ static void exec_child(const char *program, bool sudo, int stream, int log, int 
 	_exit(127);
 }
 
-int live_spawn(const char *program, bool sudo, const struct live_sink *sink, struct live **out,
-	       struct err *err)
+/* A new live whose stream is stdin and stdout of a child; NULL with a sentence when that did not start. */
+static struct live *child_of(const char *const *argv, bool apart, struct err *err)
 {
 	int stream[2], log[2], status[2], num = 0;
+	struct live *l;
 	pid_t pid;
 
-	if (access(program, X_OK))
-		return err_sys(err, errno, "The agent %s cannot be run; run make", program);
-	if (sudo && !proc_have("sudo"))
-		return err_add(err, -ENOENT,
-			       "Recording takes root, and sudo is not installed: run kab as root.");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream) || pipe2(log, O_CLOEXEC) ||
-	    pipe2(status, O_CLOEXEC))
-		return err_sys(err, errno, "Cannot make a stream for kab-agent");
+	    pipe2(status, O_CLOEXEC)) {
+		err_sys(err, errno, "Cannot make a stream for kab-agent");
+		return NULL;
+	}
 	pid = fork();
-	if (pid < 0)
-		return err_sys(err, errno, "Cannot start kab-agent");
+	if (pid < 0) {
+		err_sys(err, errno, "Cannot start kab-agent");
+		return NULL;
+	}
 	if (!pid)
-		exec_child(program, sudo, stream[1], log[1], status[1]);
+		exec_child(argv, apart, stream[1], log[1], status[1]);
 	close(stream[1]);
 	close(log[1]);
 	close(status[1]);
@@ -472,11 +508,50 @@ int live_spawn(const char *program, bool sudo, const struct live_sink *sink, str
 		waitpid(pid, NULL, 0);
 		close(stream[0]);
 		close(log[0]);
-		return err_sys(err, num, "Cannot start %s", sudo ? "sudo" : program);
+		err_sys(err, num, "Cannot start %s", argv[0]);
+		return NULL;
 	}
 	fcntl(log[0], F_SETFL, O_NONBLOCK);
+	l = mem_alloc(sizeof(*l));
+	l->fd = stream[0];
+	l->log_fd = log[0];
+	l->child = pid;
+	return l;
+}
+
+int live_spawn(const char *program, bool sudo, const struct live_sink *sink, struct live **out,
+	       struct err *err)
+{
+	char *user = user_option();
+	const char *const direct[] = { program, "--stdio", NULL };
+	const char *const by_sudo[] = { "sudo", "--", program, "--stdio", user, NULL };
+	struct live *l = NULL;
+	int rc = -EIO;
+
+	if (access(program, X_OK))
+		rc = err_sys(err, errno, "The agent %s cannot be run; run make", program);
+	else if (sudo && !proc_have("sudo"))
+		rc = err_add(err, -ENOENT,
+			     "Recording takes root, and sudo is not installed: run kab as root.");
+	else
+		l = child_of(sudo ? by_sudo : direct, false, err);
+	free(user);
+	if (!l)
+		return rc;
+	l->sudo = sudo;
 	/* sudo may be waiting for a password; it ends by itself, or by `stop`. */
-	return start(stream[0], log[0], pid, sudo, sink, sudo ? -1 : HELLO_MS, out, err);
+	return start(l, sink, sudo ? -1 : HELLO_MS, out, err);
+}
+
+int live_spawn_over(const char *const *argv, const char *host, const struct live_sink *sink, int timeout_ms,
+		    struct live **out, struct err *err)
+{
+	struct live *l = child_of(argv, true, err);
+
+	if (!l)
+		return -EIO;
+	l->host = mem_strdup(host);
+	return start(l, sink, timeout_ms, out, err);
 }
 
 /* The agent undoes what it did and ends; a child that never does is left to itself. */
@@ -506,6 +581,7 @@ void live_close(struct live *l)
 	wire_in_release(&l->rd);
 	intake_release(&l->in);
 	buf_release(&l->log);
+	free(l->host);
 	free(l);
 }
 

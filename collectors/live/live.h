@@ -4,7 +4,7 @@
  *
  * The agent is the only program that touches the kernel. It speaks
  * length-prefixed protobuf messages (wire.proto) over one byte stream: a pair
- * of pipes to a child (local), a virtio-serial port (vm), later ssh. What the
+ * of pipes to a child (local), a virtio-serial port (vm), a command (ssh). What the
  * agent sends while a workload runs arrives in a `struct live_sink`, in stream
  * order: a thread before its samples, a stack before the samples that name it.
  *
@@ -79,6 +79,13 @@ struct live_sink {
  */
 int live_spawn(const char *program, bool sudo, const struct live_sink *sink, struct live **out,
 	       struct err *err);
+/*
+ * An agent on another machine: `argv` is a command here (ssh) whose stdin and
+ * stdout are the agent's there, started with --silence. `host` is what sentences
+ * call that machine. The command gets no terminal; when it ends, the agent is lost.
+ */
+int live_spawn_over(const char *const *argv, const char *host, const struct live_sink *sink, int timeout_ms,
+		    struct live **out, struct err *err);
 /* Over a descriptor that something else owns the far end of (the lab's port); takes `fd`. */
 int live_attach(int fd, const struct live_sink *sink, int timeout_ms, struct live **out, struct err *err);
 /* Tells the agent to end, unloads what it loaded, reaps the child. */

@@ -516,8 +516,9 @@ static void a_stopped_build_leaves_nothing(void **state)
 /* A headers folder and its release; skips when the machine has none. */
 static char *headers(char **release)
 {
-	const char *const found[] = { "/bin/sh", "-c", "ls -d /usr/src/linux-headers-*-$(dpkg "
-				      "--print-architecture 2>/dev/null) 2>/dev/null | head -n 1", NULL };
+	const char *const found[] = { "/bin/bash", "-c", "ls -d {,\"$HOME\"/.cache/kab/kernels/*}/usr/"
+				      "src/linux-headers-*-$(dpkg --print-architecture 2>/dev/null) 2>/dev/null | "
+				      "head -n 1", NULL };
 	struct buf out = BUF_INIT;
 	struct stat st;
 	char *name;
@@ -527,7 +528,7 @@ static char *headers(char **release)
 	run(found, &out);
 	buf_str(&out);
 	if (!out.len || (out.data[strcspn(out.data, "\n")] = '\0', stat(out.data, &st))) {
-		print_message("skipped: no /usr/src/linux-headers-* (Debian: linux-headers-amd64)\n");
+		print_message("skipped: no kernel headers (kab lab fetch)\n");
 		buf_release(&out);
 		skip();
 	}

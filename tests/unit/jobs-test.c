@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* jobs: the progress line goes both ways unchanged, and a bad one is refused. */
+/* jobs: the progress line goes both ways unchanged, and a bad one is refused; machines of a group are found. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "jobs/jobs.h"
 
@@ -130,11 +132,72 @@ static void test_bad_types(void **state)
 	}
 }
 
+/* --- one case on several machines --- */
+
+static int64_t add_experiment(struct store *s, const char *target, const char *case_name, int64_t group, uint64_t after_ns)
+{
+	struct experiment e = { .case_name = (char *)case_name, .target = (char *)target, .started = 1, .group = group };
+	unsigned i;
+
+	assert_int_equal(store_experiment_begin(s, &e, NULL), 0);
+	for (i = 0; i < 8; i++) {
+		struct run r = { .experiment = e.id, .kind = RUN_BLOCK, .variant = i % 2 ? VARIANT_AFTER : VARIANT_BEFORE,
+				 .ordinal = i, .ops = 1000 };
+
+		assert_int_equal(store_run_begin(s, &r, NULL), 0);
+		r.state = RUN_COMPLETE;
+		r.wall_ns = (i % 2 ? after_ns : 1000000) + 1000 * (i / 2);
+		assert_int_equal(store_run_finish(s, &r, NULL), 0);
+	}
+	e.state = EXP_COMPLETE;
+	assert_int_equal(store_experiment_finish(s, &e, NULL), 0);
+	return e.id;
+}
+
+static void test_group(void **state)
+{
+	char *dir = fs_tmpdir("jobs-test", NULL), *path = mem_printf("%s/s.kab", dir);
+	struct err err = ERR_INIT;
+	struct evidence e;
+	struct store *s;
+	int64_t alone, first, second, other;
+
+	(void)state;
+	assert_int_equal(store_open(path, STORE_WRITE, &s, &err), 0);
+	alone = add_experiment(s, "vm", "net-procfs", 0, 900000);
+	first = add_experiment(s, "vm", "net-procfs", 0, 900000);
+	second = add_experiment(s, "ssh:a", "net-procfs", first, 800000);
+	other = add_experiment(s, "ssh:b", "another", first, 100000);	/* a damaged file's: of another case */
+	assert_int_equal(evidence_load(s, alone, &e, &err), 0);
+	assert_null(e.across);
+	evidence_release(&e);
+	assert_int_equal(evidence_load(s, other, &e, &err), 0);
+	assert_null(e.across);
+	evidence_release(&e);
+	/* From either machine the same, in the order they were measured. */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(evidence_load(s, i ? second : first, &e, &err), 0);
+		assert_non_null(e.across);
+		assert_int_equal(e.across->n, 2);
+		assert_int_equal(e.across->machines[0].experiment, first);
+		assert_string_equal(e.across->machines[1].target, "ssh:a");
+		assert_string_equal(e.across->metrics[0].name, "wall time");
+		assert_true(e.across->metrics[0].est[i].diff == e.cmp->metrics[0].est.diff);
+		assert_int_equal(e.across->metrics[0].all.n, 2);
+		assert_true(e.across->metrics[0].all.value < -0.09 && e.across->metrics[0].all.value > -0.21);
+		evidence_release(&e);
+	}
+	assert_int_equal(store_close(s, &err), 0);
+	fs_remove(dir, NULL);
+	free(path);
+	free(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_text_escaped),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_bad_types),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_bad_types), cmocka_unit_test(test_group),
 	};
 
 	return cmocka_run_group_tests_name("jobs", tests, NULL, NULL);

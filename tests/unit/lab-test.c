@@ -31,8 +31,10 @@
 #include "lab/cache.h"
 #include "lab/console.h"
 #include "lab/elf.h"
+#include "lab/headers.h"
 #include "lab/initramfs.h"
 #include "lab/kvm.h"
+#include "lab/madt.h"
 #include "lab/modules.h"
 #include "lab/payload.h"
 #include "lab/release.h"
@@ -220,6 +222,58 @@ static void test_image_hostile(void **state)
 	assert_int_equal(bzimage_payload(image, sizeof(image), &at, &len), -EINVAL);
 	assert_null(bzimage_release("not a kernel", 12, "notes.txt", &err));
 	assert_non_null(strstr(err.text, "notes.txt is not an x86 kernel image"));
+}
+
+/* --- processors --- */
+
+static void test_madt(void **state)
+{
+	static const unsigned char three[] = {
+		0x00, 0x00, 0xe0, 0xfe, 1, 0, 0, 0,
+		0, 8, 0, 0, 1, 0, 0, 0,
+		0, 8, 1, 1, 1, 0, 0, 0,
+		0, 8, 2, 2, 1, 0, 0, 0,
+		1, 12, 0, 0, 0x00, 0x00, 0xc0, 0xfe, 0, 0, 0, 0,
+		2, 10, 0, 0, 2, 0, 0, 0, 0, 0,
+		2, 10, 0, 5, 5, 0, 0, 0, 0x0d, 0,
+		2, 10, 0, 9, 9, 0, 0, 0, 0x0d, 0,
+		2, 10, 0, 10, 10, 0, 0, 0, 0x0d, 0,
+		2, 10, 0, 11, 11, 0, 0, 0, 0x0d, 0,
+		4, 6, 0xff, 0, 0, 1,
+	};
+	struct buf table = BUF_INIT;
+
+	(void)state;
+	madt_build(&table, 3);
+	assert_int_equal(table.len, sizeof(three));
+	assert_memory_equal(table.data, three, sizeof(three));
+	/* Identifier 255 is everybody's. */
+	buf_clear(&table);
+	madt_build(&table, 1000);
+	assert_int_equal(table.len, sizeof(three) + (MADT_CPUS_MAX - 3) * 8);
+	buf_release(&table);
+}
+
+/* --- headers --- */
+
+static void test_headers_makefile(void **state)
+{
+	static const struct { const char *old, *new; } cases[] = {
+		{ "include /usr/src/linux-headers-6.1.0-57-common/Makefile\n",
+		  "include ../linux-headers-6.1.0-57-common/Makefile\n" },
+		{ "a /usr/src/b /usr/src/", "a ../b ../" },
+		{ "include ../c/Makefile", "include ../c/Makefile" },
+		{ "", "" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = headers_makefile(cases[i].old);
+
+		assert_string_equal(text, cases[i].new);
+		free(text);
+	}
 }
 
 /* --- cpio --- */
@@ -588,6 +642,84 @@ static void test_kernel_found(void **state)
 	free(dir);
 }
 
+/*
+ * An apt of the test's own: apt-cache knows the packages in $1, apt-get downloads them. The three packages
+ * of a release refer to one another as Debian's do.
+ */
+static const char fake_apt[] =
+	"set -e; cd \"$1\"; r=9.9.1-lab-test c=9.9.1-common\n"
+	"mkdir -p bin debs\n"
+	"pack() { mkdir -p $1/DEBIAN; printf 'Package: %s\\nVersion: 1\\nArchitecture: all\\n"
+	"Maintainer: t <t@example.org>\\nDescription: t\\n' $1 > $1/DEBIAN/control\n"
+	"	dpkg-deb -b $1 debs/$1.deb; }\n"
+	"h=linux-headers-$r/usr/src/linux-headers-$r\n"
+	"mkdir -p $h/include/config linux-headers-$r/usr/share/doc; : > $h/include/config/auto.conf\n"
+	"echo include /usr/src/linux-headers-$c/Makefile > $h/Makefile\n"
+	"ln -s ../../lib/linux-kbuild-9.9/scripts $h/scripts\n"
+	"mkdir -p linux-headers-$c/usr/src/linux-headers-$c\n"
+	"mkdir -p linux-kbuild-9.9/usr/lib/linux-kbuild-9.9/scripts\n"
+	"printf 'all:\\n\\t@cat scripts/word\\n' > linux-headers-$c/usr/src/linux-headers-$c/Makefile\n"
+	"echo built > linux-kbuild-9.9/usr/lib/linux-kbuild-9.9/scripts/word\n"
+	"pack linux-headers-$r; pack linux-headers-$c; pack linux-kbuild-9.9\n"
+	"echo '#!/bin/sh\n[ $3 != linux-headers-'$r' ] || "
+	"echo Depends: linux-headers-'$c' \\(= 1\\), linux-kbuild-9.9' > bin/apt-cache\n"
+	"echo '#!/bin/sh\nfor p; do :; done; cp '\"$1\"'/debs/$p.deb .' > bin/apt-get\n"
+	"chmod +x bin/*\n";
+
+static void test_headers_are_unpacked(void **state)
+{
+	const char *const fake[] = { "sh", "-c", fake_apt, "sh", *state, NULL };
+	char *dir = cache_dir(NULL), *before = mem_strdup(getenv("PATH")), *found;
+	char *path = mem_printf("%s/bin:%s", (const char *)*state, before);
+	struct lab_opts o = { 0 };
+	struct err err = ERR_INIT;
+	struct buf out = BUF_INIT;
+
+	if (!proc_have("dpkg-deb") || !proc_have("make")) {
+		print_message("skipped: no dpkg-deb or no make\n");
+		skip();
+	}
+	assert_int_equal(proc_run(fake, NULL, NULL), 0);
+	setenv("PATH", path, 1);
+	assert_int_equal(headers_fetch(&o, dir, "9.9.2-absent", &err), -ENOENT);
+	assert_non_null(strstr(err.text, "have no linux-headers-9.9.2-absent"));
+	err_clear(&err);
+	put_file(dir, "9.9.1-lab-test/boot/x", "", 0);
+	/* What a headers folder without its Makefile has left is replaced. */
+	put_file(dir, "9.9.1-lab-test/usr/src/stale", "", 0);
+	if (headers_fetch(&o, dir, "9.9.1-lab-test", &err))
+		fail_msg("%s", err.text);
+	found = cache_headers(dir, "9.9.1-lab-test");
+	assert_non_null(found);
+	assert_non_null(strstr(found, "/9.9.1-lab-test/usr/src/linux-headers-9.9.1-lab-test"));
+	/* A build finds its way from there into the other two packages. */
+	assert_int_equal(proc_run((const char *const[]){ "make", "-sC", found, NULL },
+				  &(struct proc_opts){ .out = &out }, NULL), 0);
+	assert_string_equal(out.data, "built\n");
+	free(found);
+	found = mem_printf("%s/9.9.1-lab-test/usr/src/stale", dir);
+	assert_false(fs_exists(found));
+	free(found);
+	/* A download that fails leaves what is there, and nothing else. */
+	found = mem_printf("%s/debs/linux-kbuild-9.9.deb", (const char *)*state);
+	assert_int_equal(unlink(found), 0);
+	assert_int_equal(headers_fetch(&o, dir, "9.9.1-lab-test", &err), -EIO);
+	assert_non_null(strstr(err.text, "Cannot download linux-kbuild-9.9"));
+	free(found);
+	found = cache_headers(dir, "9.9.1-lab-test");
+	assert_non_null(found);
+	buf_clear(&out);
+	assert_int_equal(proc_run((const char *const[]){ "ls", dir, NULL },
+				  &(struct proc_opts){ .out = &out }, NULL), 0);
+	assert_string_equal(out.data, "9.9.1-lab-test\n");
+	setenv("PATH", before, 1);
+	buf_release(&out);
+	free(found);
+	free(path);
+	free(before);
+	free(dir);
+}
+
 static void test_kernel_of_the_user(void **state)
 {
 	const char *dir = *state;
@@ -738,6 +870,8 @@ int main(void)
 		cmocka_unit_test(test_release_from_package),
 		cmocka_unit_test(test_image_release),
 		cmocka_unit_test(test_image_hostile),
+		cmocka_unit_test(test_madt),
+		cmocka_unit_test(test_headers_makefile),
 		cmocka_unit_test(test_cpio_bytes),
 		cmocka_unit_test(test_cpio_is_read_by_cpio),
 		cmocka_unit_test(test_module_names),
@@ -750,6 +884,7 @@ int main(void)
 		in_place(test_modules_missing),
 		in_place(test_kernel_absent),
 		in_place(test_kernel_found),
+		in_place(test_headers_are_unpacked),
 		in_place(test_kernel_of_the_user),
 		in_place(test_status_and_clean),
 		in_place(test_initramfs_wants_static),

@@ -915,6 +915,54 @@ static void test_agent_refuses(void **state)
 	buf_release(&b);
 }
 
+/* Alive keeps an agent that minds silence; silence ends it and the workload, while the stream stays open. */
+static void test_silence(void **state)
+{
+	Kab__Hello hello = KAB__HELLO__INIT;
+	Kab__Alive alive = KAB__ALIVE__INIT;
+	Kab__Run run = KAB__RUN__INIT;
+	const struct timespec pause = { 0, 300000000 };
+	char name[] = "kab", *argv[] = { (char *)"/bin/sleep", (char *)"61" };
+	struct buf b = BUF_INIT;
+	int to[2], from[2], status, i;
+	double silent_since;
+	char chunk[4096];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe2(to, O_CLOEXEC) | pipe2(from, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(to[0], 0);
+		dup2(from[1], 1);
+		execl(agent(), agent(), "--stdio", "--silence=1", NULL);
+		_exit(127);
+	}
+	close(from[1]);
+	hello.version = WIRE_VERSION;
+	hello.name = name;
+	wire_request(&b, 1, KAB__REQUEST__BODY_HELLO, &hello);
+	run.argv = argv;
+	run.n_argv = 2;
+	wire_request(&b, 2, KAB__REQUEST__BODY_RUN, &run);
+	for (i = 0; i < 8; i++) {
+		wire_request(&b, 2, KAB__REQUEST__BODY_ALIVE, &alive);
+		assert_int_equal(write(to[1], b.data, b.len), b.len);
+		buf_clear(&b);
+		nanosleep(&pause, NULL);
+		assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+	}
+	silent_since = now_s();
+	while (read(from[0], chunk, sizeof(chunk)) > 0)		/* the agent alone holds its other end */
+		;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(now_s() - silent_since < 10);
+	close(to[0]);
+	close(to[1]);
+	close(from[0]);
+	buf_release(&b);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -939,6 +987,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_bad_peers),
 		cmocka_unit_test(test_bad_programs),
 		cmocka_unit_test(test_agent_refuses),
+		cmocka_unit_test(test_silence),
 	};
 
 	if (argc == 3 && !strcmp(argv[1], "calls"))

@@ -130,7 +130,7 @@ static inline void fixture_facts(struct fixture *f)
 		.workload = "/run/kab/workload 20000 /proc/net/dev",
 		.kernel = "6.1.0-57-amd64", .kab_version = "0.1", .started = 1731214341,
 		.finished = 1731214402, .seed = 42, .blocks_planned = 6, .exact = true, .event = "cpu-clock",
-		.freq_hz = 4000,
+		.freq_hz = 4000, .job = (char *)"kab-job: 1\ncase: net-procfs\n",
 	};
 	machine_add(&f->machine, "cpu.model", "QEMU TCG CPU version 2.5+");
 	machine_add(&f->machine, "kernel.command_line",

@@ -90,7 +90,8 @@ static void write_all(struct fixture *f, struct buf *mail)
 		struct buf out = BUF_INIT;
 		int rc = fmt->write(&f->in, &out, &err);
 
-		assert_true(rc == 0 || (rc == -ENODATA && !f->cmp->diff));
+		/* No profile, or no experiment and so no job. */
+		assert_true(rc == 0 || (rc == -ENODATA && (!f->cmp->diff || !f->in.exp || !f->in.exp->job)));
 		assert_null(strchr(buf_str(&out), '\033'));
 		buf_release(&out);
 	}
@@ -319,8 +320,8 @@ static void test_ranks(void **state)
 	lacks(&mail, "by its own samples");
 	f->facts.style = (char *)"oprofile";
 	write_all(f, &mail);
-	has(&mail, "dev_seq_printf_stats() is number 7 of 16 before (130 samples,\n1.9154 %) and number 8 of 19 "
-		   "after (122 samples, 2.5103 %), by its own\nsamples.");
+	has(&mail, "dev_seq_printf_stats() is number 7 of 16 before (130 samples, 1.9154");
+	has(&mail, "and number 8 of 19 after (122 samples, 2.5103 %), by its own");
 	f->function.name = (char *)"nobody";
 	write_all(f, &mail);
 	has(&mail, "nobody() is in no sample before and in no sample after");

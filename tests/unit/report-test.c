@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* report: every writer against a file, and the figures in them against answers known beforehand. */
 #include "tests/unit/report-fixture.h"
+#include "tests/unit/near.h"
 
 #include <jansson.h>
 
@@ -467,6 +468,67 @@ static void test_mail_layouts(void **state)
 	}
 }
 
+/* Three machines, one of which failed: a row each, and the JSON has the figures of the text. */
+static void test_across(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	const struct experiment exps[] = {
+		{ .id = 3, .target = (char *)"vm", .kernel = (char *)"6.1.0-57-amd64", .state = EXP_COMPLETE },
+		{ .id = 4, .target = (char *)"ssh:root@a\033[2J", .kernel = (char *)"6.12.1", .state = EXP_COMPLETE, .group = 3 },
+		{ .id = 5, .target = (char *)"ssh:b", .state = EXP_FAILED, .group = 3 },
+	};
+	const struct compare *const cmp[] = { f->cmp, f->cmp, NULL };
+	struct across *a = across_build(exps, cmp, 3);
+	struct buf out = BUF_INIT;
+	json_t *root, *wall, *first;
+	double value, lo, hi, second;
+	const char *verdict, *state_of_third;
+	int n;
+
+	report_across(&f->in, &out);
+	assert_int_equal(out.len, 0);
+	f->in.across = a;
+	report_across(&f->in, &out);
+	golden("across.txt", &out);
+	buf_clear(&out);
+	report_json(&f->in, &out);
+	root = json_loadb(out.data, out.len, 0, NULL);
+	assert_non_null(root);
+	wall = json_array_get(json_object_get(root, "across"), 0);
+	assert_int_equal(json_unpack(wall, "{s:{s:F, s:i, s:[FF]}, s:s, s:[o, {s:{s:F}}, {s:s, s:n}]}", "relative", "value",
+				     &value, "n", &n, "interval", &lo, &hi, "verdict", &verdict, "machines", &first,
+				     "relative", "value", &second, "state", &state_of_third, "relative"), 0);
+	assert_non_null(first);
+	assert_near(value, 100 * a->metrics[0].all.value, 1e-12);
+	assert_near(lo, 100 * a->metrics[0].all.lo, 1e-12);
+	assert_near(hi, 100 * a->metrics[0].all.hi, 1e-12);
+	assert_near(second, 100 * f->cmp->metrics[0].est.rel, 1e-12);
+	assert_int_equal(n, 2);
+	assert_string_equal(verdict, "faster");
+	assert_string_equal(state_of_third, "failed");
+	json_decref(root);
+	across_free(a);
+	buf_release(&out);
+}
+
+static void test_job(void **state)
+{
+	struct fixture *f = fixture_of(state);
+	const struct report_format *fmt = report_formats;
+	struct buf out = BUF_INIT;
+	struct err err = ERR_INIT;
+
+	while (strcmp(fmt->name, "job"))
+		fmt++;
+	f->exp.job = (char *)"kab-job: 1\nworkload: \033[2J";
+	assert_int_equal(fmt->write(&f->in, &out, &err), 0);
+	assert_string_equal(buf_str(&out), "kab-job: 1\nworkload: \\x1b[2J\n");
+	f->exp.job = NULL;
+	assert_int_equal(fmt->write(&f->in, &out, &err), -ENODATA);
+	assert_non_null(strstr(err.text, "older kab"));
+	buf_release(&out);
+}
+
 /* The figures of JSON are those of the comparison, to the last bit, and those of the text after rounding. */
 static void test_json_agrees(void **state)
 {
@@ -609,6 +671,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_show_unknown_start, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_styles, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_styles_by_share, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_across, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_job, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_formats, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_summary, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_mail_layouts, fixture_setup, fixture_teardown),

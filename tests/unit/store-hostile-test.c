@@ -107,8 +107,7 @@ static void some_session(struct fixture *f)
 	ok(f, store_close(s, &f->err));
 }
 
-static const struct { const char *sql; int code; const char *words;
-} altered[] = {
+static const struct { const char *sql; int code; const char *words; } altered[] = {
 	/* the two numbers */
 	{ "PRAGMA application_id = 1", -EINVAL, "another program" },
 	{ "PRAGMA user_version = 99", -EPROTONOSUPPORT, "newer kab (file version 99" },
@@ -478,34 +477,56 @@ static void pending_log(void **state)
 	free(wal_copy);
 }
 
-/* What the first version wrote: a reader says what to do, a writer brings it up to date and loses nothing. */
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+/* A file of version 1 is read as it is, and gets the new columns when it is written to. */
 static void older_version(void **state)
 {
 	struct fixture *f = *state;
+	struct store *s = open_store(f, STORE_WRITE);
+	struct experiment e = { .case_name = (char *)"net-procfs", .target = (char *)"vm", .started = 1,
+				.job = (char *)"case: net-procfs\n" }, back;
+	int64_t run = record(f, s, 30);
 	struct store_metric *m;
-	struct store *s;
+	struct store_hist *h;
 	size_t n;
+	int version;
 
-	some_session(f);
-	tamper(f->path, "DROP TABLE bucket; DROP TABLE histogram; ALTER TABLE metric DROP COLUMN running;"
-	       "PRAGMA user_version = 1");
-	fails(f, -EPROTONOSUPPORT, "written by an older kab", store_open(f->path, STORE_READ, &s, &f->err));
-	s = open_store(f, STORE_WRITE);
-	ok(f, store_counter_add(s, 1, "c", "events", 2, 1, &f->err));
-	ok(f, store_metrics(s, 1, &m, &n, &f->err));
-	assert_int_equal(n, 2);
-	assert_string_equal(m[0].name, "m");
-	assert_true(m[0].value == 1 && isnan(m[0].running) && m[1].running == 1);
-	store_metric_release(&m[0]);
-	store_metric_release(&m[1]);
-	free(m);
+	ok(f, store_metric_add(s, run, "m", "u", 1, &f->err));
+	ok(f, store_experiment_begin(s, &e, &f->err));
+	ok(f, store_experiment_finish(s, &e, &f->err));
 	ok(f, store_close(s, &f->err));
+	tamper(f->path, "DROP TABLE bucket; DROP TABLE histogram; ALTER TABLE metric DROP COLUMN running;"
+	       "ALTER TABLE experiment DROP COLUMN job; ALTER TABLE experiment DROP COLUMN group_id;"
+	       "PRAGMA user_version = 1");
+	for (version = 1; version <= 2; version++) {
+		struct profile *p;
+
+		s = open_store(f, version == 1 ? STORE_READ : STORE_WRITE);
+		ok(f, store_experiment(s, e.id, &back, &f->err));
+		assert_string_equal(back.target, "vm");
+		assert_null(back.job);
+		assert_int_equal(back.group, 0);
+		experiment_release(&back);
+		ok(f, store_profile(s, &run, 1, &(struct store_profile_opts){ 0 }, &p, &f->err));
+		profile_free(p);
+		ok(f, store_metrics(s, run, &m, &n, &f->err));
+		assert_true(n == 1 && m[0].value == 1 && isnan(m[0].running));
+		store_metric_release(&m[0]);
+		free(m);
+		ok(f, store_hists(s, run, &h, &n, &f->err));
+		assert_int_equal(n, 0);
+		free(h);
+		if (version == 2)
+			ok(f, store_experiment_finish(s, &e, &f->err));
+		ok(f, store_close(s, &f->err));
+	}
 	s = open_store(f, STORE_READ);
-	ok(f, store_check(s, &f->err));
+	ok(f, store_experiment(s, e.id, &back, &f->err));
+	assert_string_equal(back.job, e.job);
+	experiment_release(&back);
 	ok(f, store_close(s, &f->err));
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {

@@ -13,7 +13,7 @@ static const struct experiment some_experiment = {
 	.target = (char *)"vm", .command = (char *)"kab run net-procfs",
 	.workload = (char *)"read /proc/net/dev", .kernel = (char *)"6.1.0", .kab_version = (char *)"0.1",
 	.started = 1700000000.25, .seed = UINT64_MAX, .blocks_planned = 6, .exact = true,
-	.event = (char *)"cpu-clock", .freq_hz = 4000,
+	.event = (char *)"cpu-clock", .freq_hz = 4000, .job = (char *)"case: net-procfs\n",
 };
 
 static void experiments(void **state)
@@ -48,6 +48,8 @@ static void experiments(void **state)
 	assert_int_equal(back.blocks_planned, 6);
 	assert_int_equal(back.freq_hz, 4000);
 	assert_int_equal(back.machine, 0);
+	assert_int_equal(back.group, 0);
+	assert_string_equal(back.job, e.job);
 	experiment_release(&back);
 	ok(f, store_experiments(s, &all, &n, &f->err));
 	assert_int_equal(n, 1);
@@ -55,6 +57,24 @@ static void experiments(void **state)
 	free(all);
 	fails(f, -ENOENT, "There is no experiment 9", store_experiment(s, 9, &back, &f->err));
 	ok(f, store_close(s, &f->err));
+}
+
+/* The second of two machines names the first. */
+static void groups(void **state)
+{
+	struct fixture *f = *state;
+	struct store *s = open_store(f, STORE_WRITE);
+	struct experiment first = some_experiment, second = some_experiment, back;
+
+	ok(f, store_experiment_begin(s, &first, &f->err));
+	second.group = first.id;
+	ok(f, store_experiment_begin(s, &second, &f->err));
+	ok(f, store_experiment(s, second.id, &back, &f->err));
+	assert_int_equal(back.group, first.id);
+	experiment_release(&back);
+	second.group = 999;		/* no such experiment */
+	assert_int_not_equal(store_experiment_begin(s, &second, &f->err), 0);
+	store_close(s, NULL);
 }
 
 static void runs(void **state)
@@ -667,24 +687,11 @@ static void written_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(experiments),
-		TEST(runs),
-		TEST(newest_first),
-		TEST(machines),
-		TEST(metrics_and_texts),
+		TEST(experiments), TEST(groups), TEST(runs), TEST(newest_first), TEST(machines), TEST(metrics_and_texts),
 		TEST(counters),
-		TEST(profile),
-		TEST(profile_grows),
-		TEST(profile_options),
-		TEST(threads),
-		TEST(ids_are_for_ever),
-		TEST(raw),
-		TEST(ids),
-		TEST(resolve),
-		TEST(unfinished),
-		TEST(odd_paths),
-		TEST(created_together),
-		TEST(written_together),
+		TEST(profile), TEST(profile_grows), TEST(profile_options), TEST(threads),
+		TEST(ids_are_for_ever), TEST(raw), TEST(ids), TEST(resolve), TEST(unfinished),
+		TEST(odd_paths), TEST(created_together), TEST(written_together),
 	};
 
 	return cmocka_run_group_tests_name("store", tests, NULL, NULL);

@@ -18,18 +18,20 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/text.h"
 #include "collectors/live/agent/session.h"
 #include "collectors/live/agent/version.h"
 
 #define HIGH_FD 10
 #define PORT_PATIENCE 500	/* looks of 20 ms for the port to appear */
 
-enum { OPT_STDIO = 256, OPT_PORT, OPT_USER };
+enum { OPT_STDIO = 256, OPT_PORT, OPT_USER, OPT_SILENCE };
 
 struct options {
 	bool stdio;
 	const char *port;
 	struct identity user;
+	unsigned silence_s;
 };
 
 const char *argp_program_version = "kab-agent " AGENT_VERSION;
@@ -38,6 +40,8 @@ static const struct argp_option option_table[] = {
 	{ "stdio", OPT_STDIO, NULL, 0, "speak to kab over stdin and stdout", 0 },
 	{ "port", OPT_PORT, "PATH", 0, "speak to kab over a virtio-serial port of this guest", 0 },
 	{ "user", OPT_USER, "UID:GID[,GID...]", 0, "run workloads as this user, not as the agent's own", 0 },
+	{ "silence", OPT_SILENCE, "SECONDS", 0, "end when kab has said nothing for so long; it says something "
+	  "every 10 s", 0 },
 	{ 0 }
 };
 
@@ -62,6 +66,7 @@ static bool parse_user(const char *text, struct identity *u)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
+	uint64_t v;
 
 	switch (key) {
 	case OPT_STDIO:
@@ -73,6 +78,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_USER:
 		if (!parse_user(arg, &o->user))
 			argp_error(state, "--user takes UID:GID[,GID...], at most 32 groups");
+		return 0;
+	case OPT_SILENCE:
+		if (!text_to_u64(arg, 1, 86400, &v))
+			argp_error(state, "--silence takes a number from 1 to 86400 (s)");
+		o->silence_s = (unsigned)v;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "\"%s\" is too much", arg);
@@ -124,14 +134,14 @@ static int open_port(const char *path, int stream[2], struct err *err)
 
 struct stream {
 	int fd[2];
-	const struct identity *user;
+	const struct options *o;
 };
 
 static int work(struct worker *w)
 {
 	const struct stream *s = w->ctx;
 
-	return session_run(w, s->fd[0], s->fd[1], s->user);
+	return session_run(w, s->fd[0], s->fd[1], &s->o->user, s->o->silence_s);
 }
 
 int main(int argc, char **argv)
@@ -148,7 +158,7 @@ int main(int argc, char **argv)
 
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	s.user = &o.user;
+	s.o = &o;
 	close_range(3, ~0U, 0);		/* whatever we were started with is not for workloads to inherit */
 	rc = o.stdio ? open_stdio(s.fd, &err) : open_port(o.port, s.fd, &err);
 	if (!rc)

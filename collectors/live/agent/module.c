@@ -131,10 +131,10 @@ int module_variant(const char *name, const char *variant, struct module_took *t,
 
 int module_disable(const char *name, const struct module_wait *w, struct module_took *t, struct err *err)
 {
-	uint64_t until = transition_now() + transition_patience(w) * 1000000000ull;
+	uint64_t began = transition_now(), until = began + transition_patience(w) * 1000000000ull;
 	int rc;
 
-	/* Once the way out has begun, `enabled` reads 0 and the folder goes at its end. */
+	/* The write itself may go all the way. Once the way out has begun, `enabled` reads 0 and the folder goes at its end. */
 	while (sys_number(KLP, name, "enabled") == 1) {
 		rc = sys_write(KLP, name, "enabled", "0");
 		if (rc && rc != -EBUSY && rc != -ENOENT && rc != -ENODEV)
@@ -146,6 +146,8 @@ int module_disable(const char *name, const struct module_wait *w, struct module_
 		if (rc == -EBUSY && !transition_pause(w))
 			return err_add(err, -ECANCELED, "Disabling the livepatch %s was cancelled.", name);
 	}
+	if (t)
+		t->transition_ns += transition_now() - began;
 	return sys_exists(KLP, name, "") ? transition_wait(name, false, w, t, err) : 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "collectors/live/agent/session.h"
 #include "collectors/live/agent/sysfs.h"
 
@@ -23,6 +24,10 @@
 struct probing {
 	Kab__ProbeResult *result;
 	struct map names;		/* asked for -> place in result->symbols */
+	struct map addresses;		/* of functions asked for -> place in at */
+	VEC(Kab__ProbedSymbol *) at;
+	struct map aliases;		/* other names of those addresses -> place in alias_of */
+	VEC(Kab__ProbedSymbol *) alias_of;
 };
 
 /* Appends to a repeated string field that protobuf-c frees. */
@@ -42,33 +47,74 @@ static Kab__ProbedSymbol *asked(struct probing *p, const char *name, size_t len)
 	return i == MAP_NONE ? NULL : p->result->symbols[i];
 }
 
+/*
+ * The same, also by another name of the function: ftrace knows an address, and lists it by one of its names.
+ * A system call has three.
+ */
+static Kab__ProbedSymbol *asked_function(struct probing *p, const char *name, size_t len)
+{
+	Kab__ProbedSymbol *s = asked(p, name, len);
+	uint32_t i = s ? MAP_NONE : map_find(&p->aliases, name, len);
+
+	return i == MAP_NONE ? s : p->alias_of.v[i];
+}
+
 /* --- /proc/kallsyms: "ADDRESS TYPE NAME", and a tab and "[MODULE]" behind a module's --- */
 
-static void take_symbol(struct probing *p, char type, const char *name, bool module)
+/* Address 0: hidden from us (kernel.kptr_restrict). */
+static void note_address(struct probing *p, uint64_t address, Kab__ProbedSymbol *s)
+{
+	bool added = false;
+
+	if (address)
+		map_intern(&p->addresses, &address, sizeof(address), &added);
+	if (added)
+		vec_push(&p->at, s);
+}
+
+static void note_alias(struct probing *p, uint64_t address, const char *name)
+{
+	uint32_t i = map_find(&p->addresses, &address, sizeof(address));
+	bool added = false;
+
+	if (i != MAP_NONE && !asked(p, name, strlen(name)))
+		map_intern(&p->aliases, name, strlen(name), &added);
+	if (added)
+		vec_push(&p->alias_of, p->at.v[i]);
+}
+
+static void take_symbol(struct probing *p, uint64_t address, char type, const char *name, bool module)
 {
 	const char *dot = strchr(name, '.');
 	Kab__ProbedSymbol *s = asked(p, name, strlen(name));
 
-	if (s && module)
+	if (s && module) {
 		s->in_modules++;
-	else if (s && strchr("tTwW", type))
+	} else if (s && strchr("tTwW", type)) {
 		s->code++;
-	else if (s)
+		note_address(p, address, s);
+	} else if (s) {
 		s->data++;
-	else if (dot && dot > name && !module && (s = asked(p, name, (size_t)(dot - name))))
+	} else if (dot && dot > name && !module && (s = asked(p, name, (size_t)(dot - name)))) {
 		append(&s->parts, &s->n_parts, name);
+	}
 }
 
 static int read_kallsyms(struct probing *p, struct err *err)
 {
 	char line[LINE_LIMIT], name[LINE_LIMIT], type;
 	FILE *f = fopen("/proc/kallsyms", "re");
+	unsigned long address;
 
 	if (!f)
 		return err_sys(err, errno, "Cannot read /proc/kallsyms");
 	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "%*x %c %1023s", &type, name) == 2)
-			take_symbol(p, type, name, strchr(line, '[') != NULL);
+		if (sscanf(line, "%lx %c %1023s", &address, &type, name) == 3)
+			take_symbol(p, address, type, name, strchr(line, '[') != NULL);
+	rewind(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx %*c %1023s", &address, name) == 2 && !strchr(line, '['))
+			note_alias(p, address, name);
 	fclose(f);
 	return 0;
 }
@@ -96,7 +142,7 @@ static void read_traceable(struct probing *p)
 
 	p->result->tracing = f != NULL;
 	while (f && fgets(line, sizeof(line), f)) {
-		s = strchr(line, '[') ? NULL : asked(p, line, strcspn(line, " \n"));
+		s = strchr(line, '[') ? NULL : asked_function(p, line, strcspn(line, " \n"));
 		if (s)
 			s->traceable = true;
 	}
@@ -113,7 +159,7 @@ static void read_redirected(struct probing *p)
 
 	while (f && fgets(line, sizeof(line), f)) {
 		flags = strchr(line, ')');
-		s = flags ? asked(p, line, strcspn(line, " ")) : NULL;
+		s = flags ? asked_function(p, line, strcspn(line, " ")) : NULL;
 		if (s && !s->n_owners && memchr(flags, 'I', strcspn(flags, "\t\n")))
 			append(&s->owners, &s->n_owners, "ftrace");
 	}
@@ -132,7 +178,7 @@ static void read_livepatch(struct probing *p, const char *patch)
 	snprintf(path, sizeof(path), KLP "/%.60s/vmlinux", patch);
 	d = opendir(path);
 	while (d && (e = readdir(d))) {
-		Kab__ProbedSymbol *s = asked(p, e->d_name, strcspn(e->d_name, ","));
+		Kab__ProbedSymbol *s = asked_function(p, e->d_name, strcspn(e->d_name, ","));
 
 		if (s)
 			append(&s->owners, &s->n_owners, patch);
@@ -199,7 +245,8 @@ static void add_asked(struct probing *p, const char *name)
 int serve_probe(struct session *s, const Kab__Request *rq, struct answer *a, struct err *err)
 {
 	size_t n = rq->probe->n_symbols;
-	struct probing p = { .result = mem_alloc(sizeof(*p.result)), .names = MAP_INIT };
+	struct probing p = { .result = mem_alloc(sizeof(*p.result)), .names = MAP_INIT,
+			     .addresses = MAP_INIT, .aliases = MAP_INIT };
 	int rc = 0;
 
 	(void)s;
@@ -219,5 +266,9 @@ int serve_probe(struct session *s, const Kab__Request *rq, struct answer *a, str
 	}
 	read_modules(p.result);
 	map_release(&p.names);
+	map_release(&p.addresses);
+	map_release(&p.aliases);
+	vec_release(&p.at);
+	vec_release(&p.alias_of);
 	return rc;
 }

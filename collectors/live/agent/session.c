@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -34,6 +35,23 @@ static const struct request {
 
 /* --- waiting and writing --- */
 
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* The time until kab has been silent for too long, at most `timeout_ms` (-1: for ever). */
+static int until_silent(const struct session *s, int timeout_ms)
+{
+	uint64_t until = s->heard_ms + s->silence_ms, now = now_ms();
+	int left = now < until ? (int)(until - now) : 0;
+
+	return s->silence_ms && (timeout_ms < 0 || left < timeout_ms) ? left : timeout_ms;
+}
+
 /*
  * Poll on the stream, the leash, the signals and `n` more. What arrives is
  * only read into rd here.
@@ -49,7 +67,7 @@ static int watch(struct session *s, short out_events, struct pollfd *fds, size_t
 	all[3] = (struct pollfd){ .fd = out_events ? s->out_fd : -1, .events = out_events };
 	for (size_t i = 0; i < n; i++)
 		all[4 + i] = fds[i];
-	ready = poll(all, 4 + n, timeout_ms);
+	ready = poll(all, 4 + n, until_silent(s, timeout_ms));
 	if (ready < 0)
 		return errno == EINTR ? 0 : -errno;
 	for (size_t i = 0; i < n; i++)
@@ -61,7 +79,11 @@ static int watch(struct session *s, short out_events, struct pollfd *fds, size_t
 
 		if (got == 0 || (got < 0 && got != -EAGAIN))
 			s->ended = true;
+		else if (got > 0)
+			s->heard_ms = now_ms();
 	}
+	if (s->silence_ms && now_ms() - s->heard_ms >= s->silence_ms)
+		s->ended = true;
 	ready = 0;
 	for (size_t i = 0; i < n; i++)
 		ready += !!fds[i].revents;
@@ -79,7 +101,7 @@ static void bad_stream(struct session *s, const char *sentence)
 	s->ended = true;
 }
 
-/* While a request is in hand only Stop may come. */
+/* While a request is in hand only Stop and Alive may come. */
 static void take_stop(struct session *s)
 {
 	struct err err = ERR_INIT;
@@ -92,7 +114,7 @@ static void take_stop(struct session *s)
 		rq = rc > 0 ? kab__request__unpack(NULL, len, p) : NULL;
 		if (rq && rq->body_case == KAB__REQUEST__BODY_STOP)
 			s->stop = true;
-		else
+		else if (!rq || rq->body_case != KAB__REQUEST__BODY_ALIVE)
 			bad_stream(s, rc < 0 ? err.text : "kab-agent is busy; only Stop may come now.");
 		if (rq)
 			kab__request__free_unpacked(rq, NULL);
@@ -279,6 +301,8 @@ static void take_request(struct session *s, const Kab__Request *rq)
 		take_data(s, rq->data);
 	else if (rq->body_case == KAB__REQUEST__BODY_STOP)
 		;	/* what it should have stopped was already over */
+	else if (rq->body_case == KAB__REQUEST__BODY_ALIVE)
+		;	/* that it came is all it says */
 	else
 		serve(s, rq);
 }
@@ -321,9 +345,10 @@ static void session_release(struct session *s)
 	close(s->signals);
 }
 
-int session_run(struct worker *w, int in, int out, const struct identity *user)
+int session_run(struct worker *w, int in, int out, const struct identity *user, unsigned silence_s)
 {
-	struct session s = { .in = in, .out_fd = out, .worker = w, .user = user, .rd = WIRE_IN_INIT };
+	struct session s = { .in = in, .out_fd = out, .worker = w, .user = user, .rd = WIRE_IN_INIT,
+			     .silence_ms = silence_s * 1000, .heard_ms = now_ms() };
 	struct err err = ERR_INIT;
 	const uint8_t *p;
 	sigset_t set;

@@ -45,6 +45,8 @@ struct session {
 	bool greeted;			/* kab's Hello came, of our version */
 	bool stop;			/* Stop came for the request in hand */
 	bool ended;			/* nobody listens any more */
+	unsigned silence_ms;		/* silence of kab that means the connection is lost; 0: any is borne */
+	uint64_t heard_ms;		/* CLOCK_MONOTONIC, when kab was last heard */
 	struct buf data;		/* of Data messages, for the next ModuleLoad or Put */
 	VEC(struct kept_module) modules;
 	unsigned patience_s;		/* of the module request in hand */
@@ -71,8 +73,11 @@ struct answer {
 	Kab__ProbeResult *probe;	/* NULL: none; freed with free_unpacked */
 };
 
-/* Serves until the stream ends. Returns the exit status of the worker. */
-int session_run(struct worker *w, int in, int out, const struct identity *user);
+/*
+ * Serves until the stream ends, or kab has been silent for `silence_s` (0: no limit), as a cut connection
+ * may stay open at this end for hours. Returns the exit status of the worker.
+ */
+int session_run(struct worker *w, int in, int out, const struct identity *user, unsigned silence_s);
 
 /*
  * Waits for `fds` (their revents are set) or `timeout_ms` (-1 for ever).
