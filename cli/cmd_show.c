@@ -16,7 +16,7 @@ struct args {
 };
 
 static const struct argp_option options[] = {
-	{ "style", 'y', "STYLE", 0, "tree (default), flat, oprofile or folded", 1 },
+	{ "style", 'y', "STYLE", 0, "tree (default), flat, oprofile, folded, or events (what was counted beside)", 1 },
 	{ "min", 'm', "PERCENT", 0, "leave out rows below this share and count them (default 0.5)", 1 },
 	{ "from", 'f', "FUNCTION", 0, "tree: start at this function", 1 },
 	{ "depth", 'd', "N", 0, "tree: at most N levels", 1 },
@@ -100,6 +100,20 @@ static int show(struct store *s, const struct show_style *style, struct args *a,
 	return rc;
 }
 
+/* Style "events": no profile, but what was counted beside it. */
+static int counted(struct store *s, const char *id, struct buf *out, struct err *err)
+{
+	struct buf records = BUF_INIT;
+	struct counted *c;
+	int rc = evidence_counted(s, id, &c, &records, err);
+
+	if (!rc)
+		show_counted(c, buf_str(&records), out);
+	counted_free(c);
+	buf_release(&records);
+	return rc;
+}
+
 static int run(int argc, char **argv, struct err *err)
 {
 	struct args a = { .style = "tree", .in = { .min_share = 0.5 } };
@@ -111,12 +125,12 @@ static int run(int argc, char **argv, struct err *err)
 	cli_parse(&argp, "show", argc, argv, &a);
 	while (style->name && strcmp(style->name, a.style))
 		style++;
-	if (!style->name)
-		return err_add(err, -EINVAL, "There is no style \"%.40s\"; the styles are tree, flat, oprofile and "
-			       "folded.", a.style);
+	if (!style->name && strcmp(a.style, "events"))
+		return err_add(err, -EINVAL, "There is no style \"%.40s\"; the styles are tree, flat, oprofile, folded "
+			       "and events.", a.style);
 	rc = session_open(&a.common, STORE_READ, &s, err);
 	if (!rc)
-		rc = show(s, style, &a, &out, err);
+		rc = style->name ? show(s, style, &a, &out, err) : counted(s, a.id, &out, err);
 	if (!rc)
 		rc = print_out(&out, err);
 	buf_release(&out);
@@ -125,5 +139,5 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_show = {
-	"show", "ID", "print one profile as tree, flat, oprofile or folded", &argp, run,
+	"show", "ID", "print one profile as tree, flat, oprofile or folded, or the events beside it", &argp, run,
 };

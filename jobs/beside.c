@@ -2,6 +2,7 @@
 /* beside: see beside.h. */
 #include "jobs/beside.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -65,6 +66,62 @@ static int load_counted(struct store *s, struct evidence *e, struct err *err)
 		release_run(&l[i]);
 	free(l);
 	free(blocks);
+	return rc;
+}
+
+/* The runs as blocks that count, whatever they were: sides of a pair, or one alone. */
+static int load_as(struct store *s, const struct run *runs, const enum variant *as, size_t n, struct counted **c,
+		   struct err *err)
+{
+	struct counted_block blocks[SIDES];
+	struct loaded l[SIDES] = { 0 };
+	struct run copies[SIDES];
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < n; i++) {
+		copies[i] = runs[i];		/* strings stay borrowed */
+		copies[i].variant = as[i];
+		copies[i].warmup = false;
+		copies[i].state = RUN_COMPLETE;
+		copies[i].ops = runs[i].ops > 0 ? runs[i].ops : 1;
+		rc = rc ? rc : runs[i].id ? load_run(s, runs[i].id, &l[i], err) : 0;
+		blocks[i] = (struct counted_block){ &copies[i], l[i].figures, l[i].n_metrics, l[i].borrowed,
+						    l[i].n_hists };
+	}
+	if (!rc)
+		*c = counted_build(blocks, n);
+	for (i = 0; i < n; i++)
+		release_run(&l[i]);
+	return rc;
+}
+
+int beside_load_pair(struct store *s, struct evidence *e, struct err *err)
+{
+	static const enum variant sides[SIDES] = { [BEFORE] = VARIANT_BEFORE, [AFTER] = VARIANT_AFTER };
+
+	return load_as(s, e->runs, sides, SIDES, &e->counted, err);
+}
+
+int evidence_counted(struct store *s, const char *text, struct counted **c, struct buf *records, struct err *err)
+{
+	static const enum variant alone[] = { VARIANT_BEFORE };
+	struct store_id id;
+	struct run run = { 0 };
+	int rc = store_id_resolve(s, text, &id, err);
+
+	*c = NULL;
+	if (!rc && id.kind == 'e')
+		rc = err_add(err, -EINVAL, "e%lld is an experiment; what was counted is of one block or recording "
+			     "(`kab list --runs` shows the ids), or of both sides: kab compare e%lld.",
+			     (long long)id.n, (long long)id.n);
+	if (!rc)
+		rc = store_run(s, id.n, &run, err);
+	if (!rc)
+		rc = load_as(s, &run, alone, 1, c, err);
+	if (!rc)
+		rc = store_text(s, id.n, "trace", records, err);
+	run_release(&run);
 	return rc;
 }
 

@@ -7,6 +7,8 @@ struct err;
 struct evidence;
 struct store;
 
+/* Two recordings: what was counted in each, one block a side. */
+int beside_load_pair(struct store *s, struct evidence *e, struct err *err);
 /* Fills counted and environment from the runs; past a limit of the environment cmp gives no verdict. */
 int beside_load(struct store *s, struct evidence *e, struct err *err);
 

@@ -263,6 +263,8 @@ int evidence_load_pair(struct store *s, const char *before, const char *after, s
 	}
 	if (!rc)
 		e->cmp = compare_pair(&e->runs[BEFORE], p[BEFORE], &e->runs[AFTER], p[AFTER]);
+	if (!rc)
+		rc = beside_load_pair(s, e, err);
 	profile_free(p[BEFORE]);
 	profile_free(p[AFTER]);
 	if (rc)

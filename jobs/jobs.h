@@ -102,6 +102,8 @@ struct evidence {
 int evidence_load(struct store *s, int64_t experiment, struct evidence *e, struct err *err);
 int evidence_load_pair(struct store *s, const char *before, const char *after, struct evidence *e, struct err *err);
 void evidence_release(struct evidence *e);
+/* What was counted in one block or recording, as its BEFORE side, and the first records of its tracepoints as text. */
+int evidence_counted(struct store *s, const char *id, struct counted **c, struct buf *records, struct err *err);
 /* One sealed profile for an id ("r12", "p5", "e3:before"), aliases applied. */
 int evidence_profile(struct store *s, const char *id, bool by_comm, struct profile **p, struct run *meta, struct err *err);
 

@@ -21,6 +21,21 @@ static const struct table_col columns[] = {
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
+/* Where lines are short: without spread and verdict, so that names keep room. */
+static const struct table_col short_columns[] = {
+	{ "", TABLE_FLEX }, { "", 0 }, { "before", TABLE_RIGHT }, { "after", TABLE_RIGHT },
+	{ "change", TABLE_RIGHT }, { "95% interval", TABLE_RIGHT },
+};
+#define SHORT_COLUMNS (sizeof(short_columns) / sizeof(short_columns[0]))
+
+static void begin(struct table *t, bool whole)
+{
+	if (whole)
+		table_init(t, columns, COLUMNS);
+	else
+		table_init(t, short_columns, SHORT_COLUMNS);
+}
+
 static double larger(double a, double b)
 {
 	a = isfinite(a) ? fabs(a) : 0;
@@ -41,7 +56,7 @@ static void spread(const struct summary *s, struct table *t)
 }
 
 /* What both kinds of row have behind the two values. */
-static void change(const struct estimate *e, bool words, struct table *t)
+static void change(const struct estimate *e, bool whole, struct table *t)
 {
 	struct buf b = BUF_INIT;
 
@@ -49,7 +64,7 @@ static void change(const struct estimate *e, bool words, struct table *t)
 	table_take(t, &b);
 	figure_percent_interval(&b, e->rel_lo, e->rel_hi);
 	table_take(t, &b);
-	if (words)
+	if (whole)
 		table_cell(t, "%s", counter_verdict(e));
 }
 
@@ -73,7 +88,7 @@ static void value_cell(double v, const struct scale *s, struct table *t)
 	table_take(t, &b);
 }
 
-static void counter_row(const struct counter *c, bool words, struct table *t)
+static void counter_row(const struct counter *c, bool whole, struct table *t)
 {
 	const struct estimate *e = &c->est;
 	double size = larger(e->before.mean, e->after.mean);
@@ -82,10 +97,12 @@ static void counter_row(const struct counter *c, bool words, struct table *t)
 	name_cell(c->name, t);
 	table_cell(t, "%.12s", s.unit);
 	value_cell(e->before.mean, &s, t);
-	spread(&e->before, t);
+	if (whole)
+		spread(&e->before, t);
 	value_cell(e->after.mean, &s, t);
-	spread(&e->after, t);
-	change(e, words, t);
+	if (whole)
+		spread(&e->after, t);
+	change(e, whole, t);
 }
 
 /* "cycles, instructions" for their :u and :k where the whole of an event is meant. */
@@ -152,7 +169,7 @@ static void counters(const struct report_input *in, unsigned indent, unsigned wi
 	size_t i, rows = 0;
 	char *op = parts_operation(in);
 
-	table_init(&t, columns, COLUMNS - (width != 0));
+	begin(&t, !width);
 	for (i = 0; i < c->n; i++) {
 		if (!c->v[i].supported)
 			continue;
@@ -160,9 +177,11 @@ static void counters(const struct report_input *in, unsigned indent, unsigned wi
 		rows++;
 	}
 	if (rows) {
-		buf_printf(&caption, "Counted per %s (:u in user code, :k in the kernel), mean and standard"
-			   " deviation of a block, change of the mean and its 95%% interval (Welch t over"
-			   " blocks):", op);
+		buf_printf(&caption, "Counted per %s (:u in user code, :k in the kernel)", op);
+		buf_puts(&caption, !parts_is_experiment(in) ? ", one recording a side:" : width ?
+			 ", mean of the blocks, its change and the 95% interval of that (Welch t over blocks):" :
+			 ", mean and standard deviation of a block, change of the mean and its 95% interval (Welch t"
+			 " over blocks):");
 		para(out, &plain, buf_str(&caption));
 		table_write(&t, indent, width, out);
 	}
@@ -180,7 +199,8 @@ static double quantile(const struct distribution *d, size_t q, enum side s)
 	return blocks->n > 1 ? blocks->mean : d->value[q][s];
 }
 
-static void distribution(const struct distribution *d, unsigned indent, unsigned width, struct buf *out)
+static void distribution(const struct report_input *in, const struct distribution *d, unsigned indent,
+			 unsigned width, struct buf *out)
 {
 	const size_t last = HIST_QUANTILES - 1;
 	double largest = larger(quantile(d, last, BEFORE), quantile(d, last, AFTER));
@@ -194,18 +214,23 @@ static void distribution(const struct distribution *d, unsigned indent, unsigned
 	text_count(&b, (double)d->side[BEFORE].total, 0);
 	buf_puts(&b, " values before and ");
 	text_count(&b, (double)d->side[AFTER].total, 0);
-	buf_printf(&b, " after, to 1 part in 128; quantiles, mean of %zu and %zu sampled blocks, and the 95%%"
-		   " interval of the change (Welch t over blocks):", d->blocks[BEFORE], d->blocks[AFTER]);
+	buf_puts(&b, " after, to 1 part in 128");
+	if (parts_is_experiment(in))
+		buf_printf(&b, "; quantiles, mean of %zu and %zu sampled blocks, and the 95%% interval of the change"
+			   " (Welch t over blocks)", d->blocks[BEFORE], d->blocks[AFTER]);
+	buf_putc(&b, ':');
 	para(out, &plain, buf_str(&b));
 	buf_clear(&b);
-	table_init(&t, columns, COLUMNS - (width != 0));
+	begin(&t, !width);
 	for (q = 0; q < HIST_QUANTILES; q++) {
 		table_cell(&t, "%s", hist_quantiles[q].name);
 		table_cell(&t, "%.12s", s.unit);
 		value_cell(quantile(d, q, BEFORE), &s, &t);
-		table_cell(&t, "%s", "");
+		if (!width)
+			table_cell(&t, "%s", "");
 		value_cell(quantile(d, q, AFTER), &s, &t);
-		table_cell(&t, "%s", "");
+		if (!width)
+			table_cell(&t, "%s", "");
 		change(&d->est[q], !width, &t);
 	}
 	table_write(&t, indent, width, out);
@@ -223,6 +248,49 @@ void beside_counted(const struct report_input *in, unsigned indent, unsigned wid
 	counters(in, indent, width, out);
 	for (i = 0; i < in->counted->n_dist; i++) {
 		buf_putc(out, '\n');
-		distribution(&in->counted->dist[i], indent, width, out);
+		distribution(in, &in->counted->dist[i], indent, width, out);
+	}
+}
+
+/* --- one block or recording --- */
+
+static void one_value(const char *name, const char *unit, double v, struct table *t)
+{
+	struct scale s = figure_scale(unit, fabs(v), 0);
+
+	name_cell(name, t);
+	value_cell(v, &s, t);
+	table_cell(t, "%s", s.unit);
+}
+
+void show_counted(const struct counted *c, const char *records, struct buf *out)
+{
+	static const struct table_col cols[] = { { NULL, 0 }, { NULL, TABLE_RIGHT }, { NULL, 0 } };
+	struct table t;
+	size_t i, q;
+
+	table_init(&t, cols, 3);
+	for (i = 0; i < c->n; i++)
+		if (c->v[i].supported)
+			one_value(c->v[i].name, c->v[i].unit, c->v[i].est.before.mean, &t);
+	for (i = 0; i < c->n_dist; i++) {
+		for (q = 0; q < HIST_QUANTILES; q++) {
+			char *name = mem_printf("%s %s", c->dist[i].name, hist_quantiles[q].name);
+
+			one_value(name, c->dist[i].unit, c->dist[i].value[q][BEFORE], &t);
+			free(name);
+		}
+	}
+	if (t.cells.n)
+		table_write(&t, 0, 0, out);
+	else
+		buf_puts(out, "Nothing was counted; --events and blocks without the profiler do.\n");
+	table_release(&t);
+	remarks(c, out);
+	if (*records)
+		buf_puts(out, "\nThe first records of tracepoints (time s, thread, [CPU]):\n");
+	for (; *records; records += strcspn(records, "\n"), records += *records == '\n') {
+		text_escape(out, records, strcspn(records, "\n"), false);
+		buf_putc(out, '\n');
 	}
 }

@@ -56,6 +56,9 @@ struct show_style {
  * "oprofile": samples, per cent, symbol; "folded": a;b;c count, always whole. Ends with a NULL name. */
 extern const struct show_style show_styles[];
 
+/* What was counted in one block or recording, its distributions, and `records`, the first of its tracepoints. */
+void show_counted(const struct counted *c, const char *records, struct buf *out);
+
 /* --- comparisons as text: "table", "tree", "lkp", "benchstat" --- */
 struct compare_style {
 	const char *name, *help;
