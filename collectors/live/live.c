@@ -101,10 +101,16 @@ static int die(struct live *l, int code, const struct err *why, struct err *err)
 /* Whether the command that reached the agent passed on the end of the agent: ssh's own failures are 255. */
 static bool agent_ended(struct live *l)
 {
-	int status;
+	int status, tries = 0;
 
-	if (!l->child || waitpid(l->child, &status, WNOHANG) != l->child)
+	if (!l->child)
 		return false;
+	/* Its streams end a moment before it does. */
+	while (waitpid(l->child, &status, WNOHANG) != l->child) {
+		if (++tries == 20)
+			return false;
+		usleep(50000);
+	}
 	l->child = 0;
 	return WIFEXITED(status) && WEXITSTATUS(status) != 255;
 }
